@@ -32,7 +32,9 @@ def draw(m: int, random_state: int = 0) -> Statements:
     third = rng.integers(0, N_OBJECTS, m)
     while (same := (third == first) | (third == second)).any():
         third[same] = rng.integers(0, N_OBJECTS, int(same.sum()))
-    return Statements(np.stack([first, second, third], axis=1).astype(np.int32), N_OBJECTS)
+    return Statements(
+        np.stack([first, second, third], axis=1).astype(np.int32), N_OBJECTS, kind="central"
+    )
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:

@@ -8,7 +8,7 @@ in ten of them wrong, SOE as triplets (two for each central or odd answer). CPU 
 alone, the best of several, after a fit that compiles. cblearn lives in a virtual environment of
 its own; its interpreter is given by --rival-python or TRILENS_CBLEARN_PYTHON.
 
-Then `outliers` and `estimate_dimension` on the answers of `trilens demo`, in CPU seconds, and
+Then `outliers` on the answers of `trilens demo`, in CPU seconds, and
 `trilens analyze` of the cars as a process, from its start to its end.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bench_embeddings import INSTALL, rivals
 from bench_startup import best
-from trilens.maps import ChoiceMap, estimate_dimension
+from trilens.maps import ChoiceMap
 from trilens.questions.outliers import outliers
 from trilens.simulate import gaussian, simulate_statements, study
 from trilens.statements import Statements
@@ -73,8 +73,6 @@ def questions(repeats: int) -> None:
     S = study().statements
     used = cpu(lambda: outliers(S), repeats)
     print(f"outliers, the demo's answers            {used:6.2f} s CPU   {verdict(used, 1)}")
-    used = cpu(lambda: estimate_dimension(S), 1)
-    print(f"estimate_dimension, the demo's answers  {used:6.2f} s CPU   {verdict(used, 5)}")
 
 
 def cars(repeats: int) -> None:

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from trilens.counts import count_pairs
-from trilens.datasets.cars import load_cars
-from trilens.datasets.usps import load_usps
+from trilens.datasets import load_cars, load_usps
 from trilens.maps import LensMap
 from trilens.maps.geometry import local_outliers
-from trilens.questions.classify.classifiers import LensDepthClassifier, LensMapClassifier
+from trilens.questions.classify.map_classifier import MapClassifier
+from trilens.questions.classify.paper import LensDepthClassifier
 from trilens.questions.classify.tuning import tuned_classifier
 from trilens.simulate import n_questions, simulate_statements, two_moons, with_outliers
 
@@ -128,8 +128,8 @@ def cars(n_splits: int) -> None:
             y = truth.copy()
             y[hidden] = -1
             models = (
-                LensMapClassifier(n_components=2, random_state=seed),
-                LensMapClassifier(random_state=seed),
+                MapClassifier(map="lensmap", n_components=2, random_state=seed),
+                MapClassifier(map="lensmap", random_state=seed),
                 LensDepthClassifier(random_state=seed),
             )
             for what, model in zip(losses, models, strict=True):

@@ -236,7 +236,7 @@ def replay(
                 new = RIVALS[way](kind, n, triples, count, rng)
             else:
                 S = tl.Statements(triples, n, kind=kind)
-                new = tl.next_questions(S, way, count, model=M).triples
+                new = tl.next_questions(S, way, count, start=M).triples
             triples = np.concatenate([triples, answers(kind, D, new, wrong, rng)])
         M = fitted(kind, n, triples)
         for goal in goals:
@@ -278,7 +278,7 @@ def replay_people(name: str, way: str, number: int) -> dict[str, list[float]]:
                 used[left[: mark * n - int(used.sum())]] = True
                 continue
             given = tl.Statements(pool[used], n, kind=kind)
-            asked = tl.next_questions(given, way, count, model=M, rater="new", among=pool[left])
+            asked = tl.next_questions(given, way, count, start=M, rater="new", among=pool[left])
             wanted = question_keys(tl.Statements(asked.triples, n, kind=kind))[0]
             # one unused answer of each, the earliest
             _, first = np.unique(keys[left], return_index=True)

@@ -220,12 +220,6 @@ def measure(
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            with urllib.request.urlopen(f"{url}/metrics") as page:
-                metrics = dict(
-                    line.rsplit(" ", 1)
-                    for line in page.read().decode().splitlines()
-                    if not line.startswith("#")
-                )
         finally:
             if researcher is not None:
                 researcher.close()
@@ -234,9 +228,6 @@ def measure(
         facts = json.loads(done.stdout)
         looked = researcher is not None and f", dashboard open ({researcher.seen} times results)"
         facts["looked"] = (looked or "") + ", adaptive questions" * adaptive
-        commits = float(metrics["trilens_commit_seconds_count"])
-        facts["answers_per_commit"] = round(facts["answers"] / commits, 1)
-        facts["commit_ms"] = round(1000 * float(metrics["trilens_commit_seconds_sum"]) / commits, 1)
         found = subprocess.run(
             [*trilens, "status", str(folder), "--json", *where],
             check=True,
@@ -285,7 +276,6 @@ def _say(database: str, facts: dict[str, Any]) -> None:
         f"{facts['looked']}: "
         f"{facts['answers_per_second']:,.0f} acknowledged answers/s, "
         f"p50 {facts['p50_ms']:.0f} ms, p99 {facts['p99_ms']:.0f} ms; "
-        f"{facts['answers_per_commit']:.0f} answers per commit, {facts['commit_ms']:.0f} ms each; "
         f"CPU per answer: server {facts['server_cpu_ms_per_answer']:.2f} ms, "
         f"generator {facts['generator_cpu_ms_per_answer']:.2f} ms; all {facts['in_database']:,} "
         f"in the database (load of the machine: {one:.0f}, {five:.0f})",

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from killing import Crowd, long_study
 from studies import Postgres, Served
-from trilens.survey.database import open_database
-from trilens.survey.example import write_example
+from trilens_survey.database import open_database
+from trilens_survey.example import write_example
 
 
 def main() -> None:

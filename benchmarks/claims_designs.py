@@ -18,10 +18,11 @@ import numpy as np
 import trilens as tl
 from claims_run import Row, run_studies
 from designs import SHAPES, Study, population, shares_predicted, study
+from trilens.agreement import agreement_between
+from trilens.maps.fitted import fit_answers
+from trilens.maps.fitting import How
 from trilens.questions.evaluate.evaluation import Yardstick
 from trilens.questions.group_test import differing_groups
-from trilens.questions.model import AnswerModel, answer_model
-from trilens.agreement import agreement_between
 
 KINDS = ("central", "odd", "closer")
 #: People about whom raters are judged.
@@ -51,10 +52,10 @@ def statements(made: Study) -> tl.Statements:
 def medoid(made: Study) -> Row:
     """The 95 % set of the most central object, and the intervals of depth."""
     S = statements(made)
-    model = answer_model(S)
-    found = tl.medoid(S, model=model)
+    F = tl.fit(S)
+    found = F.medoid()
     inside = {S.names.index(name) for name in found.candidates}
-    intervals = tl.depth_intervals(S, model=model)
+    intervals = F.depth_intervals()
     covered = (intervals.low <= made.expected) & (made.expected <= intervals.high)
     return {
         "nearest": made.nearest in inside,
@@ -136,8 +137,8 @@ def rater_groups(made: Study) -> Row:
     names, rater = np.unique(made.raters, return_inverse=True)
     second = (np.arange(len(names)) >= len(names) // 2).astype(np.int64)
     # any model of all answers keeps the level; this one is quick
-    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
-    found = differing_groups(S, rater, second[rater], AnswerModel(S, fitted, 0))
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=30, tol=1e-3))
+    found = differing_groups(S, rater, second[rater], fitted)
     p = found.p_value
     return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
 
@@ -145,11 +146,11 @@ def rater_groups(made: Study) -> Row:
 def everything(made: Study) -> Row:
     """The medoid's set, the error rate, outliers, groups and a model's accuracy, by one map."""
     S = statements(made)
-    model = answer_model(S)
-    central = {S.names.index(name) for name in tl.medoid(S, model=model).candidates}
-    trust = tl.reliability(S, model=model)
-    apart = {S.names.index(name) for name in tl.outliers(S, model=model).names}
-    number = len(set(np.asarray(tl.cluster(S, model=model).labels).tolist()))
+    F = tl.fit(S)
+    central = {S.names.index(name) for name in F.medoid().candidates}
+    trust = F.reliability()
+    apart = {S.names.index(name) for name in F.outliers().names}
+    number = len(set(np.asarray(F.cluster().labels).tolist()))
     true = 1 if made.labels is None else len(set(made.labels.tolist()))
     low, high = trust.error_rate_interval or (0.0, 0.0)
     none = Yardstick(None, None, None, "not asked for")
@@ -284,9 +285,8 @@ def compared_conditions(made: Study) -> Row:
 def _compared(made: Study, rater: np.ndarray, group: np.ndarray) -> Row:
     S = statements(made)
     # any model of all answers keeps the level; this one is quick
-    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=60, tol=1e-3).fit(S)
-    model = AnswerModel(S, fitted, 0)
-    found = differing_groups(S, rater, group, model, permutations=499, objects=True)
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=60, tol=1e-3))
+    found = differing_groups(S, rater, group, fitted, permutations=499, objects=True)
     p = found.p_value
     if p is None or found.objects is None:
         return {"refused": True}

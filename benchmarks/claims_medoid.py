@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from claims_run import Row, run_studies
-from trilens.depth import centrality
 from trilens.exact import dissimilarities
+from trilens.lens import centrality
 from trilens.questions.intervals import depth_intervals
 from trilens.questions.medoid import medoid, relative_error
 from trilens.simulate import (

@@ -25,7 +25,7 @@ import trilens as tl
 from claims_run import run_studies
 from designs import Study, population, shares_predicted, study
 from raters import cars, faces
-from trilens.questions.model import answer_model
+from trilens.maps.fitted import fit
 from trilens.questions.reliability.raters import FOLDS, hold_out
 
 SHAPES = ("plane", "five dimensions", "square", "three groups", "line")
@@ -83,7 +83,7 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
     }
     try:
         made = tl.plan(goal=goal, pilot=S.take(rows), random_state=number)
-    except tl.StatementError as refused:
+    except tl.errors.StatementError as refused:
         return row | {"refused": str(refused)}
     spent = time.process_time() - begun
     if goal == "medoid":
@@ -94,7 +94,7 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
     else:
         # as `tl.reliability(S).predicted`: a fifth of the raters, or questions, held out in turn
         rater = None if S.raters is None else np.unique(S.raters, return_inverse=True)[1]
-        found = float(hold_out(S, rater, answer_model(S).map, folds=FOLDS[0]).right.mean())
+        found = float(hold_out(S, rater, fit(S), folds=FOLDS[0]).right.mean())
         said = made.predicted((1 - 1 / FOLDS[0]) * len(S))
         inside = said.low <= found <= said.high
     return row | {
@@ -136,12 +136,12 @@ def _reaches(goal: str, S: tl.Statements, drawn: Study) -> bool:
         hidden = np.array([x is None for x in known])
         found = tl.classify(S, known).found
         return np.mean(found[hidden].astype(int) == drawn.labels[hidden]) >= 0.9
-    model = answer_model(S)
+    F = fit(S)
     if goal == "medoid":
-        return len(tl.medoid(S, model=model).candidates) <= 3
+        return len(F.medoid().candidates) <= 3
     if goal == "rank":
-        return spearmanr(model.centrality, drawn.depth).statistic >= 0.95
-    X = model.map.embedding_
+        return spearmanr(F.medoid().scores, drawn.depth).statistic >= 0.95
+    X = F.map.X
     own = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     got = shares_predicted(drawn, [own])[0]
     best, chance = population(drawn)[1].max(axis=1).mean(), 1 / (2 if S.kind == "closer" else 3)

@@ -1,4 +1,4 @@
-"""How often what is said about the ceiling, groups, forecasts and models is true: docs/claims.md.
+"""How often what is said about the ceiling, groups and models is true: docs/claims.md.
 
     python benchmarks/claims_reliability.py [--studies N] [--cells PATTERN] [--out FILE]
 
@@ -14,17 +14,14 @@ import zlib
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from claims_run import run_studies
-from trilens.maps.choice_map import ChoiceMap
+from trilens.agreement import agreement_between, agreement_within, cells_of
+from trilens.maps.fitted import fit_answers
+from trilens.maps.fitting import How
 from trilens.questions.evaluate import compare_models
 from trilens.questions.evaluate.evaluation import evaluations_of
-from trilens.questions.medoid import medoid_set
-from trilens.questions.model import AnswerModel, answer_model
-from trilens.agreement import agreement_between, agreement_within, cells_of
-from trilens.questions.reliability.forecast import learning_curve
-from trilens.questions.reliability.groups import _by_model, _permutation_test
+from trilens.questions.group_test import differing_groups
 from trilens.statements import Statements
 
 #: kind/raters/blind/tastes
@@ -39,14 +36,11 @@ GROUPS = [
 ]
 GROUPS += ["central/8/0.1/alike", "central/30/0.1/half", "central/30/0.1/other"]
 GROUPS += ["odd/30/0.1/other", "closer/30/0.1/other", "central/8/0.1/other"]
-#: kind/objects/blind
-FORECAST = ["central/30/0.1", "odd/30/0.1", "closer/30/0.1"]
 #: kind/sharpness of the answers/blind
 EVALUATE = ["central/3/0.1", "central/30/0.15", "odd/3/0.1", "closer/3/0.1"]
 CELLS = [
     *(f"ceiling/{cell}" for cell in CEILING),
     *(f"groups/{cell}" for cell in GROUPS),
-    *(f"forecast/{cell}" for cell in FORECAST),
     *(f"evaluate/{cell}" for cell in EVALUATE),
 ]
 
@@ -149,54 +143,9 @@ def groups(cell, rng, study):
     S = survey(people, n, 60, people.questions(10), common=0.0, again=0.0, persons=person)
     rater = np.asarray(S.raters)
     # any model of all answers keeps the level; this one is quick
-    fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
-    model = AnswerModel(S, fitted, study)
-    expected = _by_model(S, model)
-    p = _permutation_test(S, rater, second.astype(np.int64), expected, study, 199)
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=30, tol=1e-3))
+    p = differing_groups(S, rater, second.astype(np.int64)[rater], fitted, study, 199).p_value
     return {"rejected": p <= 0.05, "p": p}
-
-
-def forecast(cell, rng, study):
-    kind, n, blind = cell.split("/")
-    people = People(rng, rng.standard_normal((int(n), 2)), kind, float(blind))
-    whole = survey(people, 128, 50, people.questions(2), common=0.0, again=0.0)
-    now = len(whole) // 4
-    first = whole.take(np.arange(now))
-    found = learning_curve(first, answer_model(first, study), study)
-    row = {"found": found is not None}
-    if found is None:
-        return row
-    row["now"] = found.points[-1].set_size
-    maps = []
-    for times, rows in ((2, np.arange(2 * now)), (2, np.arange(2 * now, 4 * now)), (4, None)):
-        S = whole if rows is None else whole.take(rows)
-        model = answer_model(S, study)
-        if times == 2:
-            maps.append(pdist(model.map.embedding_))
-        if len(maps) == 2 and times == 2:
-            continue  # the other half is there for its map alone
-        size = float(medoid_set(model).sum())
-        ahead = found.set_size(times * now)
-        row[f"size_{times}"] = size
-        row[f"size_forecast_{times}"] = ahead.value
-        row[f"size_covered_{times}"] = ahead.low - 0.5 <= size <= ahead.high + 0.5
-        row[f"size_log_{times}"] = abs(float(np.log(size / ahead.value)))
-    row["unchanged_log_4"] = abs(float(np.log(row["size_4"] / row["now"])))
-    # two studies of twice the answers: each map is as near to that of endless answers
-    accuracy = float(np.sqrt(max(np.corrcoef(maps)[0, 1], 0.0)))
-    map_ahead = found.map_accuracy(2 * now)
-    row["map_2"], row["map_forecast_2"] = accuracy, map_ahead.value
-    row["map_covered_2"] = map_ahead.low <= accuracy <= map_ahead.high
-    row["map_noise_2"] = abs(_noise(accuracy) - _noise(map_ahead.value))
-    row["map_truth_2"] = float(np.corrcoef(maps[0], pdist(people.points))[0, 1])
-    test = found.back_test
-    row["back_covered"] = test.low - 0.5 <= row["now"] <= test.high + 0.5
-    return row
-
-
-def _noise(accuracy: float) -> float:
-    r = float(np.clip(accuracy**2, 1e-3, 0.99999))
-    return float(np.log((1 - r) / r))
 
 
 def evaluate_models(cell, rng, study):
@@ -234,7 +183,6 @@ def evaluate_models(cell, rng, study):
 MEASURES = {
     "ceiling": ceiling,
     "groups": groups,
-    "forecast": forecast,
     "evaluate": evaluate_models,
 }
 

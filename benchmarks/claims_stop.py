@@ -76,8 +76,8 @@ def measure(job: tuple[str, int]) -> Row:
                 why += ["random"] * len(new)
             else:
                 S = tl.Statements(triples, n, kind=kind, chosen=why)
-                M = M or tl.ChoiceMap(2).fit(S)
-                asked = tl.next_questions(S, GOALS[rule], count, model=M, rater="new")
+                M = M or tl.fit(S, n_components=2)
+                asked = tl.next_questions(S, GOALS[rule], count, start=M, rater="new")
                 new, why = asked.triples, [*why, *asked.reasons]
             triples = np.concatenate([triples, answers(kind, D, new, share, rng)])
         S = tl.Statements(triples, n, kind=kind, chosen=why)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from claims_run import run_studies
-from trilens.questions.model import answer_model
+from trilens.maps.fitted import fit
 from trilens.questions.reliability import reliability
 from trilens.simulate import Raters, ask_raters, gaussian
 from trilens.statements import Statements
@@ -75,9 +75,9 @@ def draw(cell: str, study: int) -> tuple[Statements, Raters, np.ndarray]:
 def measure(job: tuple[str, int]) -> dict[str, Any]:
     cell, study = job
     S, raters, wrong = draw(cell, study)
-    model = answer_model(S, study)
-    found = reliability(S, model=model, random_state=study)
-    map_low, map_high = model.map.error_rate_interval_
+    F = fit(S, random_state=study)
+    found = reliability(F, random_state=study)
+    map_low, map_high = F.error_rate_interval
     rate = float(np.nanmean(raters.rates(S.kind)[np.asarray(S.raters)]))
     flagged = np.array([check.guessing for check in found.raters])
     low, high = found.error_rate_interval or (np.nan, np.nan)

@@ -15,7 +15,8 @@ import trilens
 from trilens.files.source import ENDINGS, READ_ONLY
 from trilens.kinds import columns
 from trilens.statements.layout import PRESETS
-from trilens.statements.roles import NAMES, SHAPES, SHOWN_STEMS
+from trilens.statements.roles import CHOSEN_STEMS, NAMES, SHOWN_STEMS
+from trilens.statements.rules import RULES
 
 ROLES = {
     "central": "the most central of the three",
@@ -35,6 +36,11 @@ ROLES = {
     "place": "where on the screen the chosen object stood: 0, 1 or 2",
     "question": "the question of more than three objects that the statement comes from",
     "reason": "why the question was asked: `adaptive` if earlier answers chose it",
+    "votes": "how many chose each object, as a list",
+    "count": "how many answers a row stands for",
+    "shown": "the objects shown, as a list of more than three",
+    "picks": "the objects chosen, as a list",
+    "not_chosen": "the object, or the list of objects, that was not chosen",
 }
 FORMATS = {
     "text": "text, separated by comma, tab, semicolon or spaces (found from the first rows)",
@@ -74,6 +80,23 @@ def kinds_table() -> str:
     )
 
 
+def questions_table() -> str:
+    """Which question takes what, from the registry of `trilens.ask`."""
+    import_module("trilens.analysis")  # registers them all
+    from trilens.ask import QUESTIONS
+
+    rows = []
+    for name, question in sorted(QUESTIONS.items()):
+        counts = "no"
+        if question.of_counts is not None:
+            what = "counts of pairs" if question.needs_pairs else "counts"
+            counts = f"{what}, by `{question.by_counting}`"
+        fitted = "yes" if question.of_fit is not None else "no"
+        others = "yes" if question.of_points is not None else "no"
+        rows.append([f"`{name}`", fitted, counts, others])
+    return _table(["question", "answers or a fit", "counts", "another map (`method=`)"], rows)
+
+
 def columns_table() -> str:
     """Each role of a column and the names by which it is known."""
     rows = []
@@ -90,14 +113,23 @@ def stems_table() -> str:
     return _code(SHOWN_STEMS)
 
 
+def picks_table() -> str:
+    """What one of several objects that were chosen may be called, before its number."""
+    return _code(CHOSEN_STEMS)
+
+
 def presets_table() -> str:
     """Each preset and what it says."""
     return _table(["`--from`", "says"], [[f"`{name}`", says] for name, says in PRESETS.items()])
 
 
-def shapes_table() -> str:
-    """The sets of columns that make a statement."""
-    return "\n".join(f"- {_code(shape)}" for _, shape in SHAPES)
+def layouts_table() -> str:
+    """The layouts that are read, by the columns that each of them needs."""
+    rows = []
+    for rule in RULES:
+        needed = [" or ".join(f"`{role}`" for role in each.split("|")) for each in rule.required]
+        rows.append([", ".join(needed) or "any names", rule.holds])
+    return _table(["columns", "each row holds"], rows)
 
 
 def endings_table() -> str:
@@ -120,8 +152,9 @@ ROOMS = (
     "answers",
     "files",
     "counts",
-    "depth",
-    "graph",
+    "lens",
+    "shares",
+    "reference",
     "questions",
     "maps",
     "exact",
@@ -133,10 +166,12 @@ ROOMS = (
     "errors",
 )
 TABLES = {
+    "questions": questions_table,
     "kinds": kinds_table,
     "columns": columns_table,
-    "shapes": shapes_table,
+    "layouts": layouts_table,
     "stems": stems_table,
+    "picks": picks_table,
     "presets": presets_table,
     "endings": endings_table,
 }
@@ -145,7 +180,7 @@ TABLES = {
 def room_names(room: str) -> list[str]:
     """The public names of a room, dotted: those of the package first, then the room's own.
 
-    >>> room_names("depth")[0]
+    >>> room_names("lens")[0]
     'trilens.centrality'
     """
     at_top = [

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from trilens.datasets.fetch import Address, Origin
+
+#: Has the files of a data set come from elsewhere.
+Come = Callable[[str, dict[str, Origin]], None]
 
 
 class Server:

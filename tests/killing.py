@@ -13,8 +13,8 @@ import httpx
 from sqlalchemy import func, select
 
 from studies import Client, Served
-from trilens.survey.database import Database
-from trilens.survey.schema import answers, assignments
+from trilens_survey.database import Database
+from trilens_survey.schema import answers, assignments
 
 
 @dataclass

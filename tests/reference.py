@@ -1,4 +1,4 @@
-"""Every quantity, stated slowly and obviously from the paper's formula.
+"""What `trilens.reference` does not state: counts, other kinds, exact lenses, the choice model.
 
 Plain loops over statements and objects; every fast path must equal these.
 """
@@ -89,26 +89,6 @@ def count_labelled_pairs(triples, labelled, n):
                 if statement[0] == other:
                     third[x, column[label]] += 1
     return third, appears
-
-
-def lens_value(third, appears):
-    """V of Algorithms 4 and 5: infinity where nothing was asked."""
-    value = np.full(third.shape, np.inf)
-    for index in np.ndindex(third.shape):
-        if appears[index]:
-            value[index] = third[index] / appears[index]
-    return value
-
-
-def k_rng(triples, n, k, error_rate=0.0, sigma=None):
-    """The weight matrix W of Algorithm 5, with the correction of eq. (16)."""
-    V = lens_value(*count_pairs(triples, n))
-    W = np.zeros((n, n))
-    for i, j in itertools.permutations(range(n), 2):
-        corrected = (V[i, j] - error_rate / 2) / (1 - 1.5 * error_rate)
-        if n > 2 and corrected < k / (n - 2):
-            W[i, j] = 1 if sigma is None else np.exp(-(max(corrected, 0) ** 2) / sigma**2)
-    return W
 
 
 def in_lens(D, x, i, j):

@@ -19,10 +19,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from trilens.survey.app import SETTINGS, make_app
-from trilens.survey.database import Database, open_database
-from trilens.survey.server import Options, Survey
-from trilens.survey.study import load_study
+from trilens_survey.app import make_app
+from trilens_survey.database import Database, open_database
+from trilens_survey.languages import UNREVIEWED, base
+from trilens_survey.server import Options, Survey
+from trilens_survey.serving import SETTINGS
+from trilens_survey.study import load_study
 
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
 LONGEST = 300.0
@@ -47,7 +49,26 @@ def one_language(folder: Path, languages: str) -> Path:
     file.write_text(kept)
     rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
     (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
-    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
+    others = [code for code in languages.split(", ") if base(code) in UNREVIEWED]
+    accepted = f"\nnot_reviewed: [{', '.join(others)}]" if others else ""
+    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]{accepted}"))
+
+
+def downgrade(database: Database, version: str) -> None:
+    """Make the tables those of an earlier version."""
+    from alembic import command
+    from alembic.config import Config
+
+    from trilens_survey import migrations
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("path_separator", "os")
+    engine = database.writer()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, version)
+    engine.dispose()
 
 
 class Client(httpx.Client):
@@ -116,9 +137,9 @@ class Here:
     """Works out the dashboard's findings in this process, where tests can see it."""
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
-        from trilens.survey import beside
+        from trilens_survey import background
 
-        return json.loads(json.dumps(beside.work(task)))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(background.work(task)))  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """Nothing runs elsewhere."""

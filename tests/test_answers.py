@@ -166,3 +166,23 @@ def test_chunks_of_the_answers_that_meet_a_condition(tmp_path):
         list(Answers(file, where="country = IT").scan())
     with pytest.raises(ParameterError, match="go with read"):
         Answers(file, exclude_raters=["x"]).scan()
+
+
+def test_large_files_are_counted_where_counts_suffice(file, monkeypatch):
+    expected = [tl.medoid(S, "depth"), tl.depth_intervals(S), tl.k_rng(S, 1)]
+    monkeypatch.setattr(module, "COUNTED_BYTES", 1)
+    monkeypatch.setattr(Answers, "read", lambda self: pytest.fail("the file was read"))
+    found = tl.medoid(Answers(file), "depth")
+    assert found.to_dict() == expected[0].to_dict()
+    assert tl.depth_intervals(Answers(file)).low.tolist() == expected[1].low.tolist()
+    assert tl.outliers(Answers(file), 2, method="depth").names == ("c", "d")
+    assert (tl.k_rng(Answers(file), 1) != expected[2]).nnz == 0
+    assert Answers(file).n_statements == len(S)
+
+
+def test_raters_are_not_lost_by_counting(tmp_path, monkeypatch):
+    raters = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 4)
+    write_statements(raters, tmp_path / "answers.csv")
+    monkeypatch.setattr(module, "COUNTED_BYTES", 1)
+    assert isinstance(read_or_count(Answers(tmp_path / "answers.csv"), enough=True), Statements)
+    assert isinstance(read_or_count(Answers(raters), enough=True), Statements)

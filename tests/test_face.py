@@ -33,13 +33,8 @@ def test_dir_shows_the_names_of_the_stub_and_each_can_be_had():
 
 def test_rooms_are_there_from_the_start():
     # in a process of its own: here other tests have imported the rooms
-    code = "import trilens as tl; tl.counts.count_pairs, tl.depth.lens_depth, tl.maps.SOE"
+    code = "import trilens as tl; tl.counts.count_pairs, tl.lens.lens_depth, tl.maps.SOE"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_classifier_on_a_map_keeps_its_old_name():
-    assert issubclass(tl.LensMapClassifier, tl.MapClassifier)
-    assert tl.LensMapClassifier().map == "lensmap"
 
 
 def public_parameters(name: str) -> list[tuple[str, inspect.Parameter]]:
@@ -113,13 +108,12 @@ def test_estimators_have_jobs_and_functions_threads() -> None:
     S = tl.simulate_statements(np.arange(8.0)[:, None], 30)
     one, every = (tl.SOE(1, n_jobs=n).fit(S).embedding_ for n in (1, -1))
     assert one.tolist() == every.tolist()
-    with pytest.raises(tl.ParameterError, match=r"n_jobs is 0; .* or -1 for every core"):
+    with pytest.raises(tl.errors.ParameterError, match=r"n_jobs is 0; .* or -1 for every core"):
         tl.ChoiceMap(1, n_jobs=0).fit(S)
 
 
 def test_neighbours_in_both_spellings() -> None:
     assert tl.neighbors is tl.neighbours
-    assert tl.graph.neighbor_statements is tl.graph.neighbour_statements
     assert tl.plots.colors is tl.plots.colours
     found = tl.exact.nearest_lens_counts(np.arange(5.0)[:, None], 2, metric="euclidean")
     assert found.neighbors is found.neighbours

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 import trilens as tl
 from trilens.cli import trilens
 from trilens.errors import ParameterError, StatementError, TrilensError
+from trilens.maps.fitted import Fit, fit_answers
+from trilens.maps.fitting import How
 
 GOALS = ("medoid", "rank", "map", "outliers", "groups")
 
@@ -40,8 +42,8 @@ def central() -> tl.Statements:
 
 
 @pytest.fixture(scope="module")
-def known(central: tl.Statements) -> tl.ChoiceMap:
-    return tl.ChoiceMap(2, l2=0.1).fit(central)
+def known(central: tl.Statements) -> Fit:
+    return fit_answers(central, How(2, 0.1))
 
 
 def keys(triples: np.ndarray, kind: str) -> set[tuple[int, ...]]:
@@ -53,9 +55,8 @@ def keys(triples: np.ndarray, kind: str) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 @pytest.mark.parametrize("goal", GOALS)
 def test_no_question_comes_twice(goal: str, kind: str) -> None:
-    S = answers(12, 60, kind)
-    M = tl.ChoiceMap(2, l2=0.1).fit(S)
-    found = tl.next_questions(S, goal, 20, model=M)
+    S = answers(12, 80, kind)
+    found = tl.next_questions(fit_answers(S, How(2, 0.1)), goal, 20)
     asked = keys(found.triples, kind)
     assert len(asked) == 20
     assert not asked & keys(S.triples, kind)
@@ -64,32 +65,42 @@ def test_no_question_comes_twice(goal: str, kind: str) -> None:
     assert [tuple(S.names[i] for i in row) for row in found.triples] == list(found)
 
 
-def test_the_order_of_rows_and_objects_does_not_matter(
-    central: tl.Statements, known: tl.ChoiceMap
-) -> None:
+def test_the_order_of_rows_and_objects_does_not_matter(central: tl.Statements, known: Fit) -> None:
     rng = np.random.default_rng(1)
     other = central.subset(rng.permutation(15)).take(rng.permutation(len(central)))
-    found = tl.next_questions(central, "medoid", 8, model=known)
-    again = tl.next_questions(other, "medoid", 8, model=known)
+    found = tl.next_questions(known, "medoid", 8)
+    again = tl.next_questions(fit_answers(other, How(2, 0.1)), "medoid", 8)
     assert found.names == again.names
     assert found.reasons == again.reasons
 
 
-def test_chosen_questions_tell_more_than_random_ones(
-    central: tl.Statements, known: tl.ChoiceMap
-) -> None:
+def test_a_fit_of_the_first_answers_is_gone_on_from(central: tl.Statements) -> None:
+    first = fit_answers(central[:120], How(2, 0.1))
+    found = tl.next_questions(central, "map", 8, start=first)
+    assert found.reasons.count("adaptive") >= 6
+    assert not keys(found.triples, "central") & keys(central.triples, "central")
+    # the same as that of all answers, where the dimensions and the penalty are
+    again = tl.next_questions(fit_answers(central, How(2, 0.1)), "map", 8)
+    assert np.corrcoef(found.information, again.information)[0, 1] > 0.9
+    with pytest.raises(ParameterError, match="give a fit of these objects"):
+        tl.next_questions(central, start=fit_answers(answers(14, 100), How(2, 0.1)))
+    with pytest.raises(ParameterError, match="either features or a fit"):
+        tl.next_questions(first, features=np.eye(15))
+
+
+def test_chosen_questions_tell_more_than_random_ones(central: tl.Statements, known: Fit) -> None:
     for goal in GOALS:
-        found = tl.next_questions(central, goal, 40, model=known, random_share=0.5)
+        found = tl.next_questions(known, goal, 40, random_share=0.5)
         chance = np.array(found.reasons) == "random"
         assert found.information[~chance].mean() > 1.5 * found.information[chance].mean()
 
 
-def test_what_others_answered_may_come_again(central: tl.Statements, known: tl.ChoiceMap) -> None:
+def test_what_others_answered_may_come_again(central: tl.Statements, known: Fit) -> None:
     S = tl.Statements(
         central.triples, 15, central.names, raters=np.where(np.arange(150) < 75, "a", "b")
     )
     mine = keys(S.triples[:75], "central")
-    found = tl.next_questions(S, "map", 300, model=known, rater="a")
+    found = tl.next_questions(fit_answers(S, How(2, 0.1)), "map", 300, rater="a")
     asked = keys(found.triples, "central")
     assert not asked & mine
     assert asked & keys(S.triples[75:], "central")
@@ -143,20 +154,20 @@ def test_many_wrong_comparisons_are_said() -> None:
     assert many is right is None
 
 
-def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
-    first = tl.next_questions(central, "medoid", 10, model=known)
-    again = tl.next_questions(central, "medoid", 10, model=known, asked=first.triples)
+def test_questions_on_their_way_do_not_come(central: tl.Statements, known: Fit) -> None:
+    first = tl.next_questions(known, "medoid", 10)
+    again = tl.next_questions(known, "medoid", 10, asked=first.triples)
     assert not keys(first.triples, "central") & keys(again.triples, "central")
-    by_name = tl.next_questions(central, "medoid", 10, model=known, asked=list(first.names))
+    by_name = tl.next_questions(known, "medoid", 10, asked=list(first.names))
     assert by_name.names == again.names
 
 
-def test_only_questions_of_a_list_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
+def test_only_questions_of_a_list_come(central: tl.Statements, known: Fit) -> None:
     listed = [(f"o{i:02d}", f"o{i + 1:02d}", f"o{i + 2:02d}") for i in range(13)]
-    found = tl.next_questions(central, "map", 10, model=known, rater="new", among=listed)
+    found = tl.next_questions(known, "map", 10, rater="new", among=listed)
     assert {tuple(sorted(row)) for row in found} <= set(listed)
     with pytest.raises(ParameterError, match="only 13 questions are left for this rater"):
-        tl.next_questions(central, "map", 14, model=known, rater="new", among=listed)
+        tl.next_questions(known, "map", 14, rater="new", among=listed)
 
 
 def test_without_answers_questions_are_random() -> None:
@@ -180,8 +191,8 @@ def test_features_choose_before_the_first_answer() -> None:
     assert often[far[:10]].sum() > often[far[10:]].sum()
 
 
-def test_tables(central: tl.Statements, known: tl.ChoiceMap) -> None:
-    found = tl.next_questions(central, "rank", 4, model=known)
+def test_tables(central: tl.Statements, known: Fit) -> None:
+    found = tl.next_questions(known, "rank", 4)
     assert list(found.columns()) == ["shown_1", "shown_2", "shown_3", "reason", "information"]
     assert len(found.to_frame()) == 4
     facts = found.to_dict()
@@ -201,7 +212,7 @@ def test_tables(central: tl.Statements, known: tl.ChoiceMap) -> None:
         ({"kind": "odd"}, "the answers are of kind central"),
         ({"kind": "even"}, "kind is 'even'"),
         ({"asked": [("x", "y", "z")]}, "names objects that the answers do not have"),
-        ({"model": "map"}, "model is 'map'"),
+        ({"start": "map"}, "start is 'map'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -307,7 +318,7 @@ def test_without_a_random_share_nothing_is_counted(mixed: tl.Statements) -> None
         tl.lens_depth(alone)
     assert tl.reliability(alone).no_ceiling == "all questions were chosen by earlier answers"
     assert tl.medoid(alone).method == "choice"
-    assert tl.neighbours(alone).method == "choice"
+    assert tl.neighbors(alone).method == "choice"
 
 
 def test_chosen_is_true_or_false() -> None:
@@ -335,8 +346,7 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
     S = tl.Statements(answered(asked), n)
     by_all, by_share = [], []
     for _ in range(4):
-        M = tl.ChoiceMap(2, l2=0.1).fit(S)
-        found = tl.next_questions(S, "medoid", 150, model=M, rater="new")
+        found = tl.next_questions(fit_answers(S, How(2, 0.1)), "medoid", 150, rater="new")
         S = tl.concatenate(
             [S, tl.Statements(answered(found.triples), n, chosen=list(found.reasons))]
         )
@@ -391,11 +401,11 @@ def test_no_object_has_a_place_of_its_own(kind: str) -> None:
     assert 15 < (first < second).sum() < 45
 
 
-def test_what_is_unknown_is_named(central: tl.Statements, known: tl.ChoiceMap) -> None:
+def test_what_is_unknown_is_named(central: tl.Statements, known: Fit) -> None:
     with pytest.raises(ParameterError, match="the answers do not have: zebra"):
-        tl.next_questions(central, model=known, asked=[["o01", "o02", "zebra"]])
+        tl.next_questions(known, asked=[["o01", "o02", "zebra"]])
     with pytest.raises(ParameterError, match="but only 1 question is left for this rater"):
-        tl.next_questions(central, n=2, rater="new", model=known, among=[["o01", "o02", "o03"]])
+        tl.next_questions(known, n=2, rater="new", among=[["o01", "o02", "o03"]])
 
 
 def test_too_many_objects_are_refused_before_the_first_answer() -> None:

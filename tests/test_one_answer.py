@@ -60,7 +60,7 @@ def _check(file, labels, folder, seed):
     described = _run("describe", file)
     assert described.pop("reading")["files"] == [str(file)]  # how the file was read; no finding
     assert whole["describe"] == described
-    assert whole["reliability"] == _run("reliability", file, "--no-forecast", "--seed", seed)
+    assert whole["reliability"] == _run("reliability", file, "--seed", seed)
     assert whole["medoid"] == _run("medoid", file, *given)
     assert whole["outliers"] == _run("outliers", file, "--seed", seed)
     assert whole["cluster"] == _run("cluster", file, *given)

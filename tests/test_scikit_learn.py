@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -79,7 +80,16 @@ NEED_NO_DATA = {
 
 
 @pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
-def test_scikit_learns_own_checks(estimator):
+def test_scikit_learns_own_checks(estimator, monkeypatch):
+    # checks are skipped where tags say that input is not two-dimensional
+    tags_of = type(estimator).__sklearn_tags__
+
+    def of_points(self):
+        tags = tags_of(self)
+        tags.input_tags.two_d_array = True
+        return tags
+
+    monkeypatch.setattr(type(estimator), "__sklearn_tags__", of_points)
     # The other checks fit points: float arrays with a row for each sample. Statements are triples
     # of objects, so these are refused, and that is the only way in which a check may fail.
     # What such checks are after is tested with statements below.
@@ -351,13 +361,15 @@ def test_labels_that_contradict_each_other_or_are_no_labels(central):
         tl.MapClassifier(map=QUICK).fit(central, np.array(["x", "y", np.nan] * 4))
 
 
-def test_what_is_no_classifier_or_no_fitted_model(central):
+def test_what_is_no_classifier_and_no_map(central):
     y = np.arange(12) % 2
     for wrong in (LinearRegression(), KMeans(2)):
         with pytest.raises(ParameterError, match="must be a classifier"):
             tl.MapClassifier(wrong, map=QUICK).fit(central, y)
-    with pytest.raises(ParameterError, match="as map="):
-        clone(tl.MapClassifier(model=clone(QUICK).fit(central))).fit(central, y)
+    with pytest.raises(ParameterError, match="a fit is a choice map; leave map='soe' out"):
+        tl.MapClassifier(map="soe").fit(clone(QUICK).fit(central).fit_, y)
+    with pytest.raises(ParameterError, match="a fit has its own dimensions"):
+        tl.MapClassifier(n_components=2).fit(clone(QUICK).fit(central).fit_, y)
     with pytest.raises(ParameterError, match="the name of a method, or a ChoiceMap"):
         tl.MapClustering(map=tl.SOE(2)).fit(central)
 
@@ -370,10 +382,8 @@ def test_masked_ids_are_refused():
 def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
     triplets = central.to_triplets()
     assert tl.next_questions(triplets[:6], "map", 2, kind="closer").kind == "closer"
-    found = tl.estimate_dimension(triplets, (1, 2), method="gnmds", n_folds=2, kind="closer")
-    assert found.n_components in (1, 2)
-    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).save(tmp_path / "map.npz")
-    assert tl.load_map(tmp_path / "map.npz").kind == "closer"
+    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).fit_.save(tmp_path / "study.fit")
+    assert tl.load(tmp_path / "study.fit").kind == "closer"
 
 
 def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):
@@ -384,8 +394,8 @@ def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_p
     with pytest.raises(LabelError, match="need names, which are text, not 0"):
         tl.MapClassifier(map=QUICK).fit(central, {0: "x", 1: "y"})
     (tmp_path / "te.csv").write_text("a,b\n")
-    with pytest.raises(TrilensError, match=r"it is no \.npz file"):
-        tl.load_map(tmp_path / "te.csv")
+    with pytest.raises(TrilensError, match="is no fit"):
+        tl.load(tmp_path / "te.csv")
 
 
 def test_violations_of_weighted_statements_are_weighted(central):
@@ -416,3 +426,61 @@ def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnmentionedObjectsWarning)
         tl.MapClassifier(map=map).fit(central, y[:12])
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+def test_tags_say_that_input_is_no_points_in_columns(estimator):
+    tags = estimator.__sklearn_tags__().input_tags
+    assert (tags.two_d_array, tags.string, tags.pairwise) == (False, True, False)
+
+
+def test_features_hang_on_objects_that_are_divided(drawn):
+    S, y = drawn
+    F = np.random.default_rng(0).normal(size=(30, 3))
+    model = tl.MapClassifier(map=tl.ChoiceMap(2, l2=0.1, feature_share=0.5))
+    for features in (F, dict(zip(S.names, F, strict=True)), pd.DataFrame(F, index=S.names)):
+        X = S.objects.with_features(features)
+        fold = clone(model).fit(X[:24], y[:24])
+        hidden = np.where(np.arange(30) < 24, y, -1)
+        whole = clone(model).fit(S, hidden, features=features)
+        np.testing.assert_array_equal(fold.embedding_, whole.embedding_)
+    assert cross_val_score(model, X, y, cv=3).shape == (3,)
+    by_map = make_pipeline(tl.ChoiceMap(2, l2=0.1, feature_share=0.5), SVC())
+    assert cross_val_score(by_map, X, y, cv=3).shape == (3,)
+    for other in (model, tl.ChoiceMap(2)):
+        with pytest.raises(ParameterError, match=r"S\.objects\.with_features\(features\)"):
+            clone(other).fit(S.objects, y, features=F)
+
+
+@pytest.mark.parametrize("parameters", [{"n_components": 2, "l2": 0.1}, {"n_components": 2}, {}])
+def test_a_weight_of_two_is_exactly_two_answers(central, parameters):
+    twice = tl.ChoiceMap(**parameters).fit(tl.concatenate([central, central]))
+    weighed = tl.ChoiceMap(**parameters).fit(central, sample_weight=np.full(len(central), 2.0))
+    np.testing.assert_array_equal(weighed.embedding_, twice.embedding_)
+    assert weighed.error_rate_interval_ == twice.error_rate_interval_
+
+
+def test_no_penalty_is_warned_of(central):
+    with pytest.warns(ConvergenceWarning, match="l2=0"):
+        tl.ChoiceMap(2, l2=0).fit(central)
+
+
+def test_halving_searches(central):
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingGridSearchCV
+
+    X, y = central.to_choices()
+    maps = HalvingGridSearchCV(
+        tl.ChoiceMap(2, kind="central"), {"l2": [0.1, 100.0]}, cv=2, random_state=0
+    )
+    assert maps.fit(X, y).best_params_ == {"l2": 0.1}
+    classes = HalvingGridSearchCV(
+        tl.MapClassifier(map="lensmap"), {"n_components": [1, 2]}, cv=2, random_state=0
+    )
+    assert classes.fit(central.objects, np.arange(12) % 2).best_params_["n_components"] in (1, 2)
+
+
+def test_the_error_rate_of_a_classifiers_map():
+    points = tl.simulate.mixture(30, means=[[0, 0], [7, 0]], random_state=0)
+    S = tl.simulate_statements(points, 2000, error_rate=0.3, random_state=1)
+    assert tl.MapClassifier().fit(S, points.labels).error_rate_ == pytest.approx(0.3, abs=0.04)

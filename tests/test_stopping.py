@@ -13,7 +13,7 @@ import trilens as tl
 from test_next_questions import answers
 from trilens.cli import trilens
 from trilens.errors import ParameterError, TrilensError
-from trilens.questions.model import AnswerModel
+from trilens.maps.fitted import Fit, fit
 from trilens.questions.stopping import expected_gain, looks, spent
 
 
@@ -81,8 +81,8 @@ def test_a_level_is_one_that_drawn_maps_can_tell(
             tl.stopping(many, level=level)
     drawn = []
 
-    def medoid_set(model: AnswerModel, level: float) -> np.ndarray:
-        drawn.append(model.n_draws)
+    def medoid_set(fitted: Fit, level: float) -> np.ndarray:
+        drawn.append(fitted.n_draws)
         return np.ones(10, dtype=bool)
 
     monkeypatch.setattr(room, "medoid_set", medoid_set)
@@ -98,10 +98,8 @@ def test_a_gain_is_a_share(many: tl.Statements) -> None:
 
 
 def test_more_answers_gain_less(many: tl.Statements) -> None:
-    from trilens.questions.model import answer_model
-
-    early = expected_gain(answer_model(many[:60]))[0]
-    late = expected_gain(answer_model(many))[0]
+    early = expected_gain(fit(many[:60]).canonical[0])[0]
+    late = expected_gain(fit(many).canonical[0])[0]
     assert early > 2 * late
 
 

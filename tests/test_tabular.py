@@ -24,7 +24,7 @@ def test_results_are_tables(result):
 
 def test_without_pandas_the_way_to_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(tl.MissingExtraError, match=r"trilens\[pandas\]"):
+    with pytest.raises(tl.errors.MissingExtraError, match=r"trilens\[pandas\]"):
         tl.medoid(S).to_frame()
 
 

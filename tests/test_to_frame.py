@@ -21,7 +21,6 @@ def test_every_result_has_to_frame(drawn):
     results = {
         "fact": S.summary(),
         "object": tl.depth_intervals(S),
-        "dimensions": tl.estimate_dimension(S, [1, 2], method="lensmap", n_folds=2),
     }
     for first, result in results.items():
         frame = result.to_frame()
@@ -33,7 +32,7 @@ def test_every_result_has_to_frame(drawn):
         tl.outliers(S, 3, method="depth"),
         tl.cluster(S, 2, "lensmap"),
         tl.classify(S, y, "lensmap"),
-        tl.neighbours(S, 3, "krng"),
+        tl.neighbors(S, 3, "krng"),
     ):
         assert len(result.to_frame()) > 0
 

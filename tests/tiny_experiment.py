@@ -17,8 +17,8 @@ from trilens_paper.registry import Experiment, Measure, Point, Seeds, run
 
 
 def measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
-    from trilens.depth import lens_depth
     from trilens.exact import dissimilarities
+    from trilens.lens import lens_depth
     from trilens.simulate import gaussian
 
     D = dissimilarities(gaussian(12, 2, seeds.rng("points")).points)

@@ -11,5 +11,12 @@ The names stand in ``__init__.pyi``; each is imported when it is first used, so 
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, _, _names = lazy_loader.attach_stub(__name__, __file__)
+#: Rooms that can be had, and are not what people look for.
+_ROOMS = {"analysis", "counts", "files", "lens", "maps", "questions", "report", "statements"}
+__all__ = [name for name in _names if name not in _ROOMS]
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,14 +3,14 @@ from . import (
     analysis as analysis,
     counts as counts,
     datasets as datasets,
-    depth as depth,
     errors as errors,
     exact as exact,
     files as files,
-    graph as graph,
+    lens as lens,
     maps as maps,
     plots as plots,
     questions as questions,
+    reference as reference,
     report as report,
     simulate as simulate,
     statements as statements,
@@ -30,27 +30,8 @@ from .counts import (
     read_counts as read_counts,
     write_counts as write_counts,
 )
-from .depth import (
-    centrality as centrality,
-    lens_depth as lens_depth,
-)
 from .design import (
     design as design,
-)
-from .errors import (
-    DatasetError as DatasetError,
-    DeviceError as DeviceError,
-    DissimilarityError as DissimilarityError,
-    EngineError as EngineError,
-    FormatError as FormatError,
-    KindError as KindError,
-    LabelError as LabelError,
-    MissingExtraError as MissingExtraError,
-    ParameterError as ParameterError,
-    StatementError as StatementError,
-    StudyError as StudyError,
-    SurveyError as SurveyError,
-    TrilensError as TrilensError,
 )
 from .exact import LensDepth as LensDepth
 from .files import (
@@ -61,8 +42,10 @@ from .files import (
     scan_statements as scan_statements,
     write_statements as write_statements,
 )
-from .graph import (
+from .lens import (
+    centrality as centrality,
     k_rng as k_rng,
+    lens_depth as lens_depth,
 )
 from .maps import (
     GNMDS as GNMDS,
@@ -72,7 +55,6 @@ from .maps import (
     ChoiceMap as ChoiceMap,
     Fit as Fit,
     LensMap as LensMap,
-    estimate_dimension as estimate_dimension,
     fit as fit,
     load as load,
     neg_log_loss as neg_log_loss,
@@ -82,11 +64,12 @@ from .maps import (
 from .questions.classify.classes import (
     classify as classify,
 )
-from .questions.classify.classifiers import (
+from .questions.classify.map_classifier import (
+    MapClassifier as MapClassifier,
+)
+from .questions.classify.paper import (
     KRNGClassifier as KRNGClassifier,
     LensDepthClassifier as LensDepthClassifier,
-    LensMapClassifier as LensMapClassifier,
-    MapClassifier as MapClassifier,
 )
 from .questions.cluster.groups import (
     cluster as cluster,
@@ -113,13 +96,15 @@ from .questions.evaluate import (
 )
 from .questions.graph import (
     neighbors as neighbors,
-    neighbours as neighbours,
 )
 from .questions.hierarchy import (
     hierarchy as hierarchy,
 )
 from .questions.individuals import (
     individuals as individuals,
+)
+from .questions.local_depth import (
+    local_depth as local_depth,
 )
 from .questions.medoid import (
     medoid as medoid,

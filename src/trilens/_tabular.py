@@ -101,3 +101,13 @@ def _cell(value: Any) -> str:
     else:
         shown = f"{value:,}" if number else escape(str(value))
     return f'<td style="text-align:{"right" if number else "left"}">{shown}</td>'
+
+
+def natural(name: str) -> tuple[bool, int, str]:
+    """A key by which numbers come by their size, before other names.
+
+    >>> sorted(["b", "10", "9"], key=natural)
+    ['9', '10', 'b']
+    """
+    number = name.isdecimal()
+    return (not number, int(name) if number else 0, name)

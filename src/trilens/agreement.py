@@ -26,6 +26,8 @@ _MOST_PARTNERS = 1000
 #: The raters' spread is taken at the end of its one-sided interval of this level: where it is
 #: thought too small, too much is made of who gave the most answers.
 _SPREAD_LEVEL = 0.75
+#: More than this share of the answers, and than twice an equal share, is much for one rater.
+_MUCH = 0.2
 #: An interval of a share as wide as this says nothing; what is written in its place.
 SAYS_NOTHING, TOO_FEW = 0.9, "too few answers to tell"
 
@@ -311,6 +313,15 @@ def raters_of(statements: Statements) -> tuple[str | None, AnyArray | None]:
         if who is not None and len(np.unique(who)) > 1:
             return unit, who
     return None, None
+
+
+def gave_much(share: float, raters: int) -> bool:
+    """Whether a share of the answers is much for one of so many raters.
+
+    >>> gave_much(0.3, 12), gave_much(0.3, 4), gave_much(0.15, 100)
+    (True, False, False)
+    """
+    return share > max(_MUCH, 2 / raters)
 
 
 def _evenly(statements: Statements, who: AnyArray | None, counted: BoolArray | None) -> Cells:

@@ -16,37 +16,28 @@ import numpy as np
 from trilens._parameters import check_progress, seed_of
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
+from trilens.ask import Data, is_enough, opened, statements_of
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, counted_shares
 from trilens.errors import MissingExtraError
-from trilens.maps.features import FeaturesLike
+from trilens.maps.fitted import Fit, fit
 from trilens.maps.registry import coordinates
-from trilens.maps.streamed import StreamedMap
 from trilens.questions.classify.classes import Classification, classify
 from trilens.questions.cluster.groups import Clusters, cluster
 from trilens.questions.cluster.spectral import check_n_clusters
 from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
-from trilens.questions.data import (
-    PAIRED_OBJECTS,
-    Data,
-    is_streamed,
-    model_of_many,
-    statements_of,
-    streamed_map,
-)
 from trilens.questions.feature_gain import LEAST, FeatureGain, feature_gain
-from trilens.questions.graph import Graph, neighbours
+from trilens.questions.graph import Graph, neighbors
 from trilens.questions.hierarchy import Hierarchy, hierarchy
 from trilens.questions.individuals import Individuals, can_compare, individuals
 from trilens.questions.labels import LabelsLike, label_of_each
 from trilens.questions.medoid import Medoid, medoid
-from trilens.questions.method import choose_method
-from trilens.questions.model import AnswerModel, answer_model, featured_model
 from trilens.questions.object_facts import ObjectFacts, object_facts
 from trilens.questions.outliers import Outliers, outliers
 from trilens.questions.reliability import Reliability, reliability
 from trilens.questions.structure import Structure, structure
+from trilens.shares import DepthIntervals, counted_shares
 from trilens.statements import Statements, Summary
+from trilens.words import about_depth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +237,7 @@ class Analysis:
 
 
 def analyze(
-    statements: Data,
+    answers: Data,
     labels: LabelsLike | None = None,
     *,
     by: By | None = None,
@@ -255,19 +246,17 @@ def analyze(
     source: str | None = None,
     command: str | None = None,
     random_state: RandomState = 0,
-    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
     """Ask every question.
 
-    Files too large to hold are counted, and mapped as they are read; the parts are what the
-    commands say of the same files. What is not looked at in them is None: single raters and
-    repeated questions.
+    The parts are what the functions of the same names say. What is not looked at in files too
+    large to hold is None: single raters and repeated questions.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
-        Of any kind.
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
+        Of any kind. Of a fit with features it is also told what these add.
     labels : dict by name, or (n_objects,) iterable, optional
         The class of each object; None where it is unlabelled.
     by : str, dict or list, optional
@@ -276,8 +265,6 @@ def analyze(
         By default as many as the answers suggest.
     title, source, command : str, optional
         For the page; the source is by default the file of the answers.
-    features : array, table or dict, optional
-        Vectors of the objects, for the map that the questions share: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -291,105 +278,75 @@ def analyze(
     seed = seed_of(random_state)
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
-    if source is None and isinstance(statements, Answers) and isinstance(statements.source, str):
-        source = statements.source
+    given = opened(answers)
     if by is not None:
-        groups_given(statements, by)  # refuses, before anything is fitted
-    featured = added = None
-    if features is not None:
-        featured = featured_model(
-            statements,
-            "analyze",
-            features,
-            method="auto",
-            random_state=seed,
-            progress=lambda share: step(0.15 * share),
-        )
-        if len(featured.statements) >= LEAST:
-            added = feature_gain(
-                featured.statements,
-                featured.map.features_,
-                random_state=seed,
-                progress=lambda share: step(0.15 + 0.1 * share),
-            )
-    streamed = None
-    if is_streamed(statements):
-        streamed = streamed_map(statements, None, "choice", seed, lambda share: step(0.25 * share))
-    given = statements_of(statements, "analyze") if streamed is None else streamed.counts
-    if labels is None and isinstance(statements, Answers) and statements.object_table is not None:
-        labels = statements.object_table.labels or None
-    known = None if labels is None else label_of_each(labels, given.names)
+        groups_given(given, by)  # refuses, before anything is fitted
+    fitted = given if isinstance(given, Fit) else None
+    if isinstance(given, Answers | Statements) and is_enough(given):
+        fitted = fit(given, random_state=seed, progress=lambda share: step(0.25 * share))
+    handle = given if fitted is None else fitted.source
+    if source is None and isinstance(handle, Answers) and isinstance(handle.source, str):
+        source = handle.source
+    data: Fit | Statements | Counted
+    held: Statements | None
+    if fitted is not None:
+        data, held = fitted, fitted.statements
+    else:
+        data = held = statements_of(given, "analyze")
+    names = data.names
+    if labels is None and isinstance(handle, Answers) and handle.object_table is not None:
+        labels = handle.object_table.labels or None
+    known = None if labels is None else label_of_each(labels, names)
     if n_clusters is not None:
-        check_n_clusters(n_clusters, given.n_objects)
-    model: AnswerModel | StreamedMap | None = streamed
-    method = "choice"
-    if featured is not None:
-        model = featured
-    elif isinstance(given, Statements):
-        model = model_of_many(given, "embed", None, seed, lambda share: step(0.25 * share))
-        if model is None:
-            method = choose_method("embed", given)
-        if method == "choice" and model is None:
-            model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
+        check_n_clusters(n_clusters, len(names))
     step(0.3)
-    own = model if streamed is not None or isinstance(model, AnswerModel) else None
-    # of the handle, which knows what was left out
-    handle = statements if isinstance(statements, Answers) else given
-    reliable = reliability(handle, random_state=seed, model=own)
+    added = None
+    if fitted is not None and fitted.features is not None and fitted.n_answers >= LEAST:
+        added = feature_gain(fitted, random_state=seed)
+    # a file knows more than its answers: what was repeated, and left out
+    reliable = reliability(given if fitted is None else fitted, random_state=seed)
     step(0.45)
-    # counts do not tell the medoid of each class
-    classed = known if isinstance(given, Statements) else None
-    central = medoid(given, labels=classed, random_state=seed, model=model)
-    outlying = outliers(given, random_state=seed, model=model)
+    # only statements tell the medoid of each class
+    central = medoid(data, labels=known if held is not None else None, random_state=seed)
+    outlying = outliers(data, random_state=seed)
     step(0.6)
-    paired = streamed is None and given.n_objects <= PAIRED_OBJECTS
-    by_pairs = paired and isinstance(model, StreamedMap)
-    graph = neighbours(given, random_state=seed, model=None if by_pairs else model)
-    groups = cluster(
-        given,
-        n_clusters,
-        labels=known,
-        random_state=seed,
-        model=model,
-        progress=lambda share: step(0.6 + 0.3 * share),
-    )
+    graph = neighbors(data, random_state=seed)
+    groups = cluster(data, n_clusters, labels=known, random_state=seed)
     step(0.9)
-    classes = None if known is None else classify(given, known, random_state=seed, model=model)
-    fitted = model if isinstance(model, AnswerModel) else None
+    classes = None if known is None else classify(data, known, random_state=seed)
     people = None
-    if fitted is not None and isinstance(given, Statements) and can_compare(given):
-        people = individuals(given, predict=False, random_state=seed, model=fitted)
-    compared = None
-    if by is not None:
-        compared = compare_groups(statements, by, random_state=seed, model=fitted)
-    plane = _plane(given, model, method, seed)
-    shape = None if fitted is None else structure(given, random_state=seed, model=fitted)
+    if fitted is not None and held is not None and can_compare(held):
+        people = individuals(fitted, predict=False, random_state=seed)
+    compared = None if by is None else compare_groups(data, by, random_state=seed)
+    shape = None if fitted is None else structure(fitted, random_state=seed)
+    tree = None
+    if shape is not None and "groups" in shape.shape and len(names) <= MOST_IN_TREE:
+        tree = hierarchy(data, random_state=seed)
+    plane = _plane(data, seed)
+    counted = counted_of(fitted) if held is None and fitted is not None else held
+    assert counted is not None
     step(1.0)
     return Analysis(
-        describe=given.summary(),
+        describe=counted.summary(),
         reliability=reliable,
         medoid=central,
         outliers=outlying,
-        depth=_depth(given, central, fitted),
-        counted=counted_shares(given),
+        depth=_depth(central, names, fitted),
+        counted=counted_shares(counted),
         plane=plane,
-        plane_method=method,
+        plane_method="lensmap" if fitted is None else "choice",
         graph=graph,
         clusters=groups,
         structure=shape,
-        hierarchy=hierarchy(given, random_state=seed, model=fitted)
-        if shape is not None and "groups" in shape.shape and given.n_objects <= MOST_IN_TREE
-        else None,
-        dimension=None if fitted is None else int(fitted.map.n_components_),
+        hierarchy=tree,
+        dimension=None if fitted is None else fitted.map.n_components,
         individuals=people,
         compared_groups=compared,
         classes=classes,
         features=added,
-        facts=()
-        if not isinstance(given, Statements)
-        else object_facts(given, plane if fitted is None else fitted.map.embedding_, fitted),
-        appearances=given.appearances,
-        seconds=given.seconds if isinstance(given, Statements) else None,
+        facts=() if held is None else object_facts(held, plane, fitted),
+        appearances=counted.appearances,
+        seconds=None if held is None else held.seconds,
         title=title,
         seed=seed,
         source=source,
@@ -397,41 +354,39 @@ def analyze(
     )
 
 
-def _depth(given: Statements | Counted, found: Medoid, model: AnswerModel | None) -> DepthIntervals:
+def counted_of(fitted: Fit) -> Counted:
+    """What was counted of files too large to hold, in the caller's order."""
+    assert fitted.passes is not None
+    order = np.arange(fitted.n_objects) if fitted.rank is None else fitted.rank
+    return fitted.passes.among(order).counts
+
+
+def _depth(found: Medoid, names: tuple[str, ...], fitted: Fit | None) -> DepthIntervals:
     """The numbers by which the most central object was found, with their intervals."""
-    about, n = "all questions", given.n_objects
-    if found.method == "choice":
-        about = "all questions, by the choice model"
-    elif model is not None and not model.design.counts_hold:
-        about = f"these questions only: {'; '.join(model.design.why)}"
+    n = len(names)
     low, high = (np.full(n, np.nan) if end is None else end for end in (found.low, found.high))
     candidates = set(found.candidates)
     return DepthIntervals(
         depth=found.scores,
         low=low,
         high=high,
-        medoid_set=np.array([name in candidates for name in given.names], dtype=np.bool_),
+        medoid_set=np.array([name in candidates for name in names], dtype=np.bool_),
         level=found.level,
-        names=given.names,
-        method="choice" if found.method == "choice" else "counting",
-        about=about,
+        names=names,
+        method=found.method,
+        about=about_depth(found.method, fitted.design if fitted is not None else None),
     )
 
 
-def _plane(
-    given: Statements | Counted, model: AnswerModel | StreamedMap | None, method: str, seed: int
-) -> FloatArray:
+def _plane(data: Fit | Statements | Counted, seed: int) -> FloatArray:
     """Coordinates to look at, (n, 2)."""
-    if isinstance(model, AnswerModel):
-        return model.plane
-    n = given.n_objects
+    if isinstance(data, Fit):
+        return data.plane
+    n = data.n_objects
     plane = np.zeros((n, 2))
-    found = np.zeros((n, 0))
-    if model is not None:
-        found = model.embedding[:, :2]
-    elif isinstance(given, Statements) and n > 1 and len(given):
-        found = coordinates(given, method, min(2, n - 1), seed)
-    plane[:, : found.shape[1]] = found
+    if isinstance(data, Statements) and n > 1 and len(data):
+        found = coordinates(data, "lensmap", min(2, n - 1), seed)
+        plane[:, : found.shape[1]] = found
     return plane
 
 

@@ -38,12 +38,16 @@ from trilens.statements.layout import ColumnsLike, read_options
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
-from trilens.statements.table import ASKED_TWICE
+from trilens.statements.table import REPEATS, AnswerTable
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs. None:
 #: those that would need more than `HELD_SHARE` of the memory that is available.
 STREAMED_BYTES: int | None = None
 HELD_SHARE = 0.25
+#: Files from so many bytes on are counted where counts are enough, however much memory there is.
+COUNTED_BYTES = 1 << 24
+#: What columns say that counts do not keep: who answered, on which screen, and why it was asked.
+_NOT_IN_COUNTS = {"rater", "question", "reason"}
 #: What reading takes at most, by the bytes of a file (measured: 6 for CSV, 12 for Parquet; what is
 #: compressed whole may be much larger than it looks).
 _EXPANDS = {".parquet": 12, ".arrow": 12, ".feather": 12, ".npz": 12}
@@ -66,7 +70,7 @@ class Answers:
         counts (`write_counts`) serves those questions that counts can answer.
     kind, columns, objects, preset, header
         As in `read_statements`, and so are those that follow.
-    counts_from, encoding, rater_from_name, questions, skip_bad
+    counts_from, encoding, rater_from_name, questions, reason_random, skip_bad
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
         Objects that only other answers name stay; of files too large to hold they are left out,
@@ -107,6 +111,7 @@ class Answers:
         encoding: str | None = None,
         rater_from_name: bool = False,
         questions: QuestionsLike | None = None,
+        reason_random: Sequence[str] | str = (),
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
         exclude_raters: Sequence[Any] | str = (),
@@ -119,11 +124,14 @@ class Answers:
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
         self.rater_from_name, self.questions = rater_from_name, questions
+        self.reason_random = reason_random
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
         if isinstance(exclude_raters, str):
             exclude_raters = (exclude_raters,)
         self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
         self.min_seconds, self.min_checks = min_seconds, min_checks
+        #: The fit of these answers, where one was made or read: questions ask it.
+        self.fitted: Any = None
         self._statements: Statements | None = None
         self._found: ReadTables | None = None
         self._selection: Selection | None = None
@@ -196,13 +204,22 @@ class Answers:
         """Whether the answers are held in memory; otherwise they are counted as they are read."""
         if self._statements is not None or not self.in_files or self.in_counts:
             return True
-        by_rater = self._by_rater
+        return self._read_whole or (self.cluster is None and self._fits)
+
+    @property
+    def _read_whole(self) -> bool:
+        """Whether only a whole reading finds the answers that are wanted, or all the bad rows."""
         by_place = any(Condition.of(text).column.casefold() == "place" for text in self.where)
-        # only a whole reading has all the bad rows
-        wants_faults = not isinstance(self.skip_bad, bool)
-        if by_rater or by_place or wants_faults:
-            return True
-        return self.cluster is None and self._fits
+        return self._by_rater or by_place or not isinstance(self.skip_bad, bool)
+
+    @property
+    def countable(self) -> bool:
+        """Whether these are large files of which counts lose nothing that a share depends on."""
+        if self._statements is not None or not self.in_files or self.in_counts:
+            return False
+        if self.n_bytes < COUNTED_BYTES or self._read_whole or self.rater_from_name:
+            return False
+        return _NOT_IN_COUNTS.isdisjoint(self._first_table.layout.others)
 
     @property
     def streamed(self) -> bool:
@@ -222,13 +239,14 @@ class Answers:
             "encoding": self.encoding,
             "rater_from_name": self.rater_from_name,
             "questions": self.questions,
+            "reason_random": self.reason_random,
             "skip_bad": self.skip_bad,
         }
 
     @property
     def n_statements(self) -> int:
         """How many answers are used."""
-        found = read_or_count(self)
+        found = read_or_count(self, enough=True)
         return found.statements if isinstance(found, Counted) else len(found)
 
     @cached_property
@@ -245,7 +263,7 @@ class Answers:
         Itself where there are none.
         """
         reading = None if self.in_counts or self._once else self.reading
-        if reading is None or not any(ASKED_TWICE in note for note in reading.notes):
+        if reading is None or not reading.set_aside.keys() & set(REPEATS):
             return self
         return Answers(
             self.source,
@@ -279,16 +297,22 @@ class Answers:
             return not found.reading.kind_told
         if not self.in_files or self.in_counts or self._once or self.kind is not None:
             return False
+        table = self._first_table
+        return table.kind is None and table.options.kind is None
+
+    @property
+    def _first_table(self) -> AnswerTable:
+        """The first of the files, of which it is known what its columns hold."""
         options = read_options(
             columns=self.columns,
             preset=self.preset,
             header=self.header,
             questions=question_table(self.questions),
+            reason_random=self.reason_random,
             objects=object_list(self.objects),
         )
         first = sources(file_paths(self.source)[0], encoding=self.encoding)[0]
-        table = open_table(first, options)
-        return table.kind is None and table.options.kind is None
+        return open_table(first, options)
 
     def doubt(self, why: str, fits: Kind) -> None:
         """Say of a kind that is assumed why another one fits the answers."""
@@ -480,6 +504,7 @@ class Answers:
             counts_from=self.counts_from,
             rater_from_name=self.rater_from_name,
             questions=question_table(self.questions),
+            reason_random=self.reason_random,
             skip_bad=skips,
             objects=listed,
         )
@@ -547,6 +572,7 @@ AnswersLike: TypeAlias = Answers | StatementsLike
 def read_or_count(
     data: Answers,
     *,
+    enough: bool = False,
     pairs: bool = False,
     n_threads: int | None = None,
     cluster: Any = None,
@@ -556,12 +582,15 @@ def read_or_count(
 
     Parameters
     ----------
+    enough : bool
+        Whether counts are all that is needed. Large files are then counted however much memory
+        there is, unless they tell of raters, screens, or why a question was asked.
     pairs : bool
         Whether the counts must include those of pairs.
     n_threads, cluster, progress
         As in `Answers.count`.
     """
-    if data.in_counts or not data.held:
+    if data.in_counts or not data.held or (enough and data.countable):
         return data.count(pairs=pairs, n_threads=n_threads, cluster=cluster, progress=progress)
     return data.read()
 
@@ -574,7 +603,7 @@ def central_counts(data: AnswersLike | Counted | CentralCounts) -> CentralCounts
     >>> central_counts(Answers([[0, 1, 2], [0, 1, 3]])).singled.tolist()
     [2, 0, 0, 0]
     """
-    found = read_or_count(data) if isinstance(data, Answers) else data
+    found = read_or_count(data, enough=True) if isinstance(data, Answers) else data
     if isinstance(found, Counted):
         return found.central
     return found if isinstance(found, CentralCounts) else count_central(found)
@@ -593,7 +622,7 @@ def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
     >>> pair_counts(Answers([[0, 1, 2], [0, 1, 2]])).third.tolist()
     [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
     """
-    found = read_or_count(data, pairs=True) if isinstance(data, Answers) else data
+    found = read_or_count(data, enough=True, pairs=True) if isinstance(data, Answers) else data
     if not isinstance(found, Counted):
         return found if isinstance(found, PairCounts) else count_pairs(found)
     if found.pairs is None:

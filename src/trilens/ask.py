@@ -92,6 +92,8 @@ class Question:
     per_object : tuple of str
         The fields of the result that have an entry for each object, in the last axis. A result
         with a method ``among(rank)`` puts itself into the caller's order.
+    per_row : tuple of str
+        The fields that have a row for each object.
     per_pair : tuple of str
         The fields, dense or sparse, that have a row and a column for each object.
     ids : tuple of str
@@ -108,6 +110,7 @@ class Question:
     needs_pairs: bool = False
     of_few: str = "lensmap"
     per_object: tuple[str, ...] = ()
+    per_row: tuple[str, ...] = ()
     per_pair: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -117,7 +120,7 @@ class Question:
         """What ``method`` may be, beside ``"auto"``."""
         counting = () if self.by_counting is None else (self.by_counting,)
         maps = MAPS if self.of_points is not None else ("choice",)
-        return (*counting, *maps)
+        return (*counting, *(name for name in maps if name not in counting))
 
 
 #: Every question that was registered, by name.
@@ -167,13 +170,17 @@ def ask(
     if method == "choice":
         return _of_fit(question, given, random_state, progress, parameters)
     if method == question.by_counting and question.of_counts is not None:
-        counts = counts_of(given, pairs=question.needs_pairs, progress=progress)
-        return question.of_counts(counts, **parameters)
+        assert not isinstance(given, Fit)
+        countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
+        return question.of_counts(countable, **parameters)
     return _of_points(question, given, method, random_state, parameters)
 
 
 def opened(data: Any) -> Opened:
     """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit."""
+    if isinstance(data, Answers) and data.fitted is not None:
+        known: Fit = data.fitted
+        return known
     if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
         return data
     if isinstance(data, ChoiceMap):
@@ -216,6 +223,22 @@ def answers_of(fitted: Fit) -> Answers | Statements:
     raise ParameterError("this fit was saved without its answers; give the answers themselves")
 
 
+def with_fit(
+    data: Any,
+) -> tuple[Answers | Statements | Counted | CentralCounts | PairCounts, Fit | None]:
+    """The answers, as the handle of their files where there is one; and their fit, if it is made.
+
+    For questions that ask a file for more than its answers: what was left out, other columns.
+    """
+    given = opened(data)
+    if not isinstance(given, Fit):
+        return given, None
+    if isinstance(data, Answers):
+        return data, given
+    source: Any = given.source
+    return source if isinstance(source, Answers) else answers_of(given), given
+
+
 def statements_of(data: Any, question: str) -> Statements:
     """The statements themselves, read where they lie in files; refuses counts."""
     given = opened(data)
@@ -238,7 +261,7 @@ def counts_of(
     """Answers to be counted: their counts, or the answers of a small file or in memory."""
     if isinstance(given, Statements):
         return given
-    found = read_or_count(given, pairs=pairs, progress=progress)
+    found = read_or_count(given, enough=True, pairs=pairs, progress=progress)
     return found.with_names() if isinstance(found, Counted) else found
 
 
@@ -338,6 +361,8 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
             changed[name] = value[..., rank]
         elif value is not None:
             changed[name] = tuple(value[i] for i in rank.tolist())
+    for name in question.per_row:
+        changed[name] = getattr(result, name)[rank]
     for name in question.per_pair:
         value = getattr(result, name)
         if value is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.answers import Answers, AnswersLike, read_or_count
+from trilens.answers import Answers, read_or_count
+from trilens.counts.central import is_path
 from trilens.kinds import answer_column
 from trilens.statements import Statements, as_statements
 from trilens.statements.combine import questions
@@ -181,7 +182,7 @@ def about_chosen(answers: Any) -> list[str]:
     '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
 agreement and ceilings leave them out too)'
     """
-    given = read_or_count(answers) if isinstance(answers, Answers) else answers
+    given = read_or_count(answers, enough=True) if isinstance(answers, Answers) else answers
     if not isinstance(given, Statements) or given.chosen is None:
         return []
     return [_chosen_of(int(given.chosen.sum()), len(given))]
@@ -194,12 +195,15 @@ def _chosen_of(chosen: int, answers: int) -> str:
     )
 
 
-def design(statements: AnswersLike) -> Design:
+def design(answers: Any, *, in_time: bool = True) -> Design:
     """Look at the design of a study: what was asked of whom.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
+    in_time : bool
+        Whether the answers are in the order in which they were given, which tells whether later
+        questions follow from earlier answers.
 
     Examples
     --------
@@ -212,7 +216,10 @@ def design(statements: AnswersLike) -> Design:
     >>> listed.one_list, listed.counts_hold
     (True, False)
     """
-    given = as_statements(statements)
+    own = getattr(answers, "design", None)
+    if isinstance(own, Design):
+        return own
+    given = as_statements(Answers(answers) if is_path(answers) else answers)
     m, n = len(given), given.n_objects
     if m == 0:
         return Design(0, 0, 0, 0.0, False, False, 0.0, 0.0, 1, (), False, 0, None, 0.0)
@@ -237,7 +244,7 @@ def design(statements: AnswersLike) -> Design:
         pairing=pairing,
         blocks=parts,
         landmarks=tuple(given.names[i] for i in np.flatnonzero(landmarks)),
-        adaptive=given.chosen is not None or _follows(given),
+        adaptive=given.chosen is not None or (in_time and _follows(given)),
         raters=raters,
         largest_rater=leader,
         largest_share=share,

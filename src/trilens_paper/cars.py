@@ -235,7 +235,7 @@ CARS_MEDOIDS = Experiment(
 
 def measure_outliers(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """The lens depth of every car."""
-    from trilens.depth import lens_depth
+    from trilens.lens import lens_depth
 
     data = cars()
     for item, depth in enumerate(lens_depth(data.statements[point.collection])):
@@ -344,7 +344,7 @@ def measure_map(point: Point, seeds: Seeds) -> Iterator[Measure]:
 def _map_values(X: FloatArray, data: Cars, S: Statements) -> dict[str, float]:
     from scipy.spatial.distance import cdist
 
-    from trilens.depth import lens_depth
+    from trilens.lens import lens_depth
     from trilens.questions.medoid import medoid
 
     inside = np.flatnonzero(data.labels != "outlier")

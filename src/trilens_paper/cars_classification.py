@@ -47,7 +47,7 @@ def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from trilens.maps.geometry import rescaled
-    from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
+    from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 
     S, y = labelled_cars(point.collection)
     # the same cars for every collection: their losses can be compared run by run

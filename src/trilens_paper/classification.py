@@ -89,7 +89,7 @@ def by_counting(
     S: Statements, loss: _Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
 ) -> Iterator[Measure]:
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
-    from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
+    from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 
     seed = seeds.integer(ALG3)
     by_depth = LensDepthClassifier(_on_top(classifier, seed), random_state=seed)

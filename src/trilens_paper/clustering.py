@@ -254,7 +254,8 @@ def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _on_true_graphs(D: FloatArray, X: FloatArray, labels: Any, seeds: Seeds) -> Iterator[Measure]:
     from trilens.exact import k_rng
-    from trilens.questions.cluster.spectral import coordinate_clusters, purity, spectral_clusters
+    from trilens.lens import spectral_clusters
+    from trilens.questions.cluster.spectral import coordinate_clusters, purity
 
     for k, sigma in dict.fromkeys((*CLEAN, *WRONG)):
         for method, width in ((TRUE_WEIGHTED, sigma), (TRUE_UNWEIGHTED, None)):

@@ -19,6 +19,7 @@ from trilens_paper.framework.verdicts import (
     above,
     at_least,
     at_most,
+    below,
     near,
     quorum,
     share_within,
@@ -41,6 +42,7 @@ AT_CENTRE = "share of places less deep than the centre"
 LENSES, GRAPHS, DEPTHS = (Point(panel=p) for p in ("lenses", "graphs", "depths"))
 SYMMETRIC, DD = Point(panel="symmetric"), Point(panel="DD-plots")
 THRESHOLD, LOCAL = Point(panel="correction"), Point(panel="local depth")
+SPARSE, SHARED = Point(panel="sparse graphs"), Point(panel="shared lenses")
 MAX_DEPTH, ON_DD = "max-depth", "k-NN on the DD-plot"
 #: Two classes of the plane, and where the second differs: in its place, or in its width.
 CLASSES = {"location": ((2.0, 0.0), 1.0), "width": ((0.0, 0.0), 3.0)}
@@ -56,6 +58,13 @@ BAYES_RISK = 0.1587
 SHARE = 0.02
 LOCAL_DEPTH = "local lens depth"
 WITH_DENSITY, FROM_MODE = "rank correlation with the density", "distance from a mode"
+#: Points of the RNG whose edges are counted, and the spaces they lie in.
+N_SPARSE, PLANE, SPACE, MAXIMUM = 400, "2 dimensions", "3 dimensions", "maximum norm"
+EDGES = "edges of the RNG by those of the complete graph"
+PLANAR = (3 * N_SPARSE - 6) / (N_SPARSE * (N_SPARSE - 1) / 2)
+#: Points that share lenses, and the share of their pairs that are called near.
+N_SHARED, SHARED_SHARE = 200, 0.1
+BY_SHARED, WITH_DISTANCE = "pairs near by shared lenses", "rank correlation with the distance"
 
 
 def beta_sample(rng: np.random.Generator, n: int = N_SAMPLE) -> FloatArray:
@@ -155,6 +164,10 @@ def measure_illustrations(point: Point, seeds: Seeds) -> Iterator[Measure]:
         yield from _measure_thresholding(point, seeds)
     elif point.panel == LOCAL.panel:
         yield from _measure_local(seeds)
+    elif point.panel == SPARSE.panel:
+        yield from _measure_sparse(seeds)
+    elif point.panel == SHARED.panel:
+        yield from _measure_shared(seeds)
     else:
         # the middle of 18 points is in more lenses than their rim
         X = seeds.rng("points").standard_normal((N_HEAT, 2))
@@ -256,7 +269,7 @@ def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from scipy.spatial.distance import cdist
 
     from trilens.exact import k_rng, lens_counts
-    from trilens.graph import correct_errors, lens_values
+    from trilens.lens import correct_errors, lens_values
     from trilens.simulate import simulate_statements
 
     X = seeds.rng("points").standard_normal((N_BIASED, 2))
@@ -271,7 +284,7 @@ def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
     )
     values = lens_values(S)
     inside = lens_counts(D, n_threads=1)[values.i, values.j] / (N_BIASED - 2)
-    estimated = correct_errors(values.share, WRONG)
+    estimated = correct_errors(values.V, WRONG)
     yield Measure(KRNG, BIAS, float((estimated - inside).mean()))
     # the mean over all pairs is 1/3 whatever is answered: a bias shows in how it goes with p
     yield Measure(KRNG, SLOPE, float(np.polyfit(inside, estimated, 1)[0]))
@@ -305,6 +318,58 @@ def local_depths(seeds: Seeds) -> tuple[FloatArray, FloatArray, dict[str, FloatA
     return sample, density, depths
 
 
+def _measure_sparse(seeds: Seeds) -> Iterator[Measure]:
+    """How many edges the RNG has in the plane, in space, and by the maximum norm."""
+    from scipy.spatial.distance import cdist
+
+    from trilens.exact import k_rng
+
+    rng = seeds.rng("points")
+    # by the maximum norm all points of one column are equally far from all of the other
+    columns = np.column_stack([np.repeat([0.0, 2.0], N_SPARSE // 2), rng.random(N_SPARSE)])
+    plane, space = (rng.standard_normal((N_SPARSE, d)) for d in (2, 3))
+    for name, D in (
+        (PLANE, cdist(plane, plane)),
+        (SPACE, cdist(space, space)),
+        (MAXIMUM, cdist(columns, columns, "chebyshev")),
+    ):
+        edges = k_rng(D, 1, n_threads=1).nnz / 2
+        yield Measure(name, EDGES, float(edges / (N_SPARSE * (N_SPARSE - 1) / 2)))
+
+
+def shared_lenses(inside: FloatArray) -> FloatArray:
+    """Probability(x in Lens(X, Y) | y in Lens(X, Y)) of the paper's Section 7, (n, n).
+
+    ``inside`` has a row for each pair (X, Y) and 1 where an object lies in its lens. Row x and
+    column y of the result: of the lenses that hold y, the share that holds x.
+
+    >>> shared_lenses(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])).tolist()
+    [[1.0, 0.5, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    both, hold = inside.T @ inside, inside.sum(axis=0)
+    return np.asarray(np.divide(both, hold, out=np.zeros_like(both), where=hold > 0))
+
+
+def _measure_shared(seeds: Seeds) -> Iterator[Measure]:
+    """Local lens depth where the lenses that two objects share say whether they are near."""
+    from scipy.spatial.distance import cdist
+    from scipy.stats import spearmanr
+
+    X = gauss_sample(seeds.rng("points"), N_SHARED)
+    D = cdist(X, X)
+    i, j = np.triu_indices(N_SHARED, 1)
+    length = D[i, j]
+    inside = (np.maximum(D[i], D[j]) < length[:, None]).astype(np.float64)
+    P = shared_lenses(inside)
+    together = P[i, j] + P[j, i]
+    yield Measure(BY_SHARED, WITH_DISTANCE, float(spearmanr(together, length)[0]))
+    density = DISTRIBUTIONS["two Gaussians"][1](X[:, 0], X[:, 1])
+    n_near = int(SHARED_SHARE * len(length))
+    for method, order in ((LOCAL_DEPTH, length), (BY_SHARED, -together)):
+        local = inside[np.argsort(order, kind="stable")[:n_near]].sum(axis=0)
+        yield Measure(method, WITH_DENSITY, float(spearmanr(local, density)[0]))
+
+
 def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
     mine = results.where(metric=AT_CENTRE, method=method)
     listed = list(SYMMETRICAL)
@@ -321,7 +386,7 @@ def _dd(results: Results, name: str) -> FloatArray:
 
 
 def _with_density(results: Results) -> Finding:
-    mine = results.where(metric=WITH_DENSITY)
+    mine = results.where(metric=WITH_DENSITY, panel=LOCAL.panel)
     found = above(mine.differences(LOCAL_DEPTH, LENS))
     if found.verdict == "not judged":
         return found
@@ -430,12 +495,13 @@ ILLUSTRATIONS = Experiment(
     paper="Sections 3, 5 and 7, Figures 2, 3 and 4",
     drawn="18 points; 80 points of two Gaussians; samples of 400 points of a product of two "
     "Beta(2, 4) and of a mixture of two Gaussians; samples that are symmetric about 0; two "
-    "classes of 100 Gaussian points; 60 Gaussian points",
+    "classes of 100 Gaussian points; 60 Gaussian points; 400 Gaussian points in 2 and in 3 "
+    "dimensions, and in two columns; 200 points of the mixture of two Gaussians",
     asked="nothing: the true distances are known; of the 60 points 30 % of the statements",
     spoiled="not at all; of the 60 points Noise model I, errorprob 0.3",
     compared="the k-RNG and the symmetric k-NN graph; the density, halfspace depth, lens depth and "
     "the function F of Crowd-Median; max-depth and k-NN on the DD-plot; local lens depth",
-    grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC, DD, THRESHOLD, LOCAL),
+    grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC, DD, THRESHOLD, LOCAL, SPARSE, SHARED),
     runs=20,
     measure=measure_illustrations,
     claims=(
@@ -556,6 +622,40 @@ ILLUSTRATIONS = Experiment(
             "reasonable estimates of the distribution's modes",
             "distance from the nearest mode at most 1, half of that of the middle between them",
             lambda r: at_most(r.where(metric=FROM_MODE, method=LOCAL_DEPTH).per_run(), 1.0),
+        ),
+        Claim(
+            "The RNG is sparse in the Euclidean space of two and three dimensions (400 points).",
+            "guaranteed to be sparse",
+            "at most as many edges as a planar graph can have, 3 n - 6: 0.0150 of all pairs, both",
+            lambda r: quorum(
+                {
+                    name: at_most(r.where(metric=EDGES, method=name).per_run(), PLANAR, 4)
+                    for name in (PLANE, SPACE)
+                },
+                2,
+            ),
+        ),
+        Claim(
+            "By the maximum norm the RNG can be dense (two columns of 200 points).",
+            "can be dense",
+            "at least half of all pairs are edges",
+            lambda r: at_least(r.where(metric=EDGES, method=MAXIMUM).per_run(), 0.5),
+        ),
+        Claim(
+            "The share of the lenses of y that hold x falls with d(x, y).",
+            "f monotonically decreasing",
+            "rank correlation with the distance, over all pairs, at most -0.8",
+            lambda r: at_most(r.where(metric=WITH_DISTANCE).per_run(), -0.8),
+        ),
+        Claim(
+            "It does not serve to tell near pairs: local lens depth by it goes less with the "
+            "density than by the distances.",
+            "none of them was promising",
+            "rank correlation with the density below that by the distances beyond 2 se, the "
+            "nearest 10 % of all pairs",
+            lambda r: below(
+                r.where(panel=SHARED.panel, metric=WITH_DENSITY).differences(BY_SHARED, LOCAL_DEPTH)
+            ),
         ),
     ),
     figure=_figure,

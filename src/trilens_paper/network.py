@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import CentralCounts, count_central
-from trilens.depth import centrality
+from trilens.lens import centrality
 from trilens.simulate import stream_statements
 from trilens.statements import Kind
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
@@ -21,7 +21,7 @@ from trilens_paper.framework.verdicts import (
     Claim,
     Finding,
     above,
-    at_most,
+    at_least,
     below,
     near,
     near_exactly,
@@ -118,6 +118,12 @@ def _counted(D: AnyArray, point: Point, seeds: Seeds, kind: Kind) -> tuple[Centr
 def _guess(results: Results) -> Finding:
     found = results.where(method=RANDOM).values
     return near_exactly(found[0], 0.47, 0.005) if len(found) else NOT_RUN
+
+
+def _six_times(results: Results, method: str) -> Finding:
+    """Whether the error of GNMDS, where it was run, is more than six times that of a method."""
+    gnmds = results.where(panel="gnmds", method="GNMDS").per_run()
+    return at_least(gnmds / _at(results, EIGHTH, 0.0, method).mean(), 6) if len(gnmds) else NOT_RUN
 
 
 def _at(results: Results, number: int, rate: float, method: str) -> FloatArray:
@@ -260,17 +266,11 @@ NETWORK = Experiment(
             lambda r: near(_at(r, NUMBERS[0], 0.0, ALG1), 0.235, 0.05),
         ),
         Claim(
-            "10,857,670 correct statements: GNMDS had more than six times the error of "
+            "10,857,670 correct statements: GNMDS has more than six times the error of "
             "Algorithm 1 and Crowd-Median.",
             "more than six times larger",
-            "mean at most 0.28 / 6 = 0.0467, both methods",
-            lambda r: quorum(
-                {
-                    method: at_most(_at(r, EIGHTH, 0.0, method), 0.28 / 6)
-                    for method in (ALG1, CROWD_MEDIAN)
-                },
-                2,
-            ),
+            "error of GNMDS by the mean error, both methods: above 6; only with --full",
+            lambda r: quorum({m: _six_times(r, m) for m in (ALG1, CROWD_MEDIAN)}, 2),
         ),
         Claim(
             "10,857,670 correct statements: GNMDS has a relative error of 0.28.",

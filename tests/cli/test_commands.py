@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import html
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from carlabels import car_classes
 from commandline import facts, run
+from trilens.ask import QUESTIONS
 from trilens.cli import COMMANDS, options
 from trilens.files import write_statements
-from trilens.questions import method
+from trilens.questions.classify.classes import METHODS
 from trilens.simulate import gaussian, mixture, simulate_statements
 
 
@@ -35,7 +35,9 @@ def test_every_command_has_help_with_an_example():
 
 
 def test_the_commands_offer_every_method():
-    assert options.METHODS == method.METHODS
+    for name in ("medoid", "outliers", "embed", "cluster"):
+        assert set(options.METHODS[name]) == set(QUESTIONS[name].methods)
+    assert options.METHODS["classify"] == METHODS
 
 
 def test_describe(t_all, cars):
@@ -126,15 +128,6 @@ def test_embed(t_all, tmp_path):
     assert len(lines) == 61
 
 
-def test_the_bar_of_embed_moves(t_all, tmp_path, monkeypatch):
-    shares = []
-    monkeypatch.setattr("trilens.cli.embed.bar", lambda what: nullcontext(shares.append))
-    run("embed", t_all, "--method", "ste", "-o", tmp_path / "map.csv")
-    assert len(set(shares)) > 3
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
 def test_convert_and_reduce(t_all, tmp_path):
     run("convert", t_all, tmp_path / "t.parquet", "--to", "closer")
     assert facts("describe", tmp_path / "t.parquet")["kind"] == "closer"
@@ -190,39 +183,11 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text("winner,other,third one\na,b,c\nb,c,d\nc,a,d\n")
     told = run("medoid", file, status=1).stderr
-    assert "no columns central, other_1" in told
-    assert "--columns (" in told  # of three, or of two beside a third: nothing is suggested
+    # of three, or of two beside a third: nothing is suggested
+    assert "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns" in told
     advice = "--columns 'central=winner,other_1=other,other_2=third one'"
     given = advice.split("'")[1]
     run("medoid", file, "--columns", given)
     report = tmp_path / "report.html"
     run("analyze", file, "--columns", given, "-o", report)
     assert html.unescape(report.read_text()).count(advice) == 1
-
-
-def test_a_map_as_parquet_opens_in_embedding_atlas(tmp_path):
-    import pyarrow.parquet as pq
-
-    from trilens.files.vectors import read_vectors
-
-    (tmp_path / "a.csv").write_text("odd,other_1,other_2\na,b,c\nd,b,c\na,b,d\nc,a,b\n")
-    (tmp_path / "objects.csv").write_text("name,picture,label\na,a.png,x\nb,,y\nc,c.png,\nd,,x\n")
-    file = tmp_path / "atlas.parquet"
-    done = run("embed", tmp_path / "a.csv", "--objects", tmp_path / "objects.csv", "-o", file)
-    assert "embedding-atlas" in done.stderr
-    rows = pq.read_table(file).to_pylist()
-    assert [row["object"] for row in rows] == list("abcd")
-    for i, row in enumerate(rows):
-        assert (row["x"], row["y"]) == (row["x1"], row["x2"])
-        near = row["neighbors"]
-        assert sorted([i, *near["ids"]]) == [0, 1, 2, 3]
-        assert near["distances"] == sorted(near["distances"])
-        other = rows[near["ids"][0]]
-        away = ((row["x"] - other["x"]) ** 2 + (row["y"] - other["y"]) ** 2) ** 0.5
-        assert near["distances"][0] == pytest.approx(away)
-    assert [row["group"] for row in rows] == ["x", "y", None, "x"]
-    assert rows[0]["picture"].endswith("a.png")
-    # it stays a map for the other commands
-    assert {name: v.tolist() for name, v in read_vectors(file).items()} == {
-        row["object"]: [row["x1"], row["x2"]] for row in rows
-    }

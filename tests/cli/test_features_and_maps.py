@@ -1,4 +1,4 @@
-"""--features, --map, `trilens embed -o map.npz` and `trilens place`."""
+"""`trilens fit`, --features, a fit in place of FILE, and `trilens place`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = [f"o{i}" for i in range(30)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Answers about 27 of 30 objects and the others, features of all, and a map of the 27."""
+    """Answers about 27 of 30 objects and the others, features of all, and a fit of the 27."""
     path = tmp_path_factory.mktemp("maps")
     _, F, S, _ = study()
     new = (S.triples >= 27).any(axis=1)
@@ -26,53 +26,56 @@ def folder(tmp_path_factory):
     np.savez(path / "features.npz", names=NAMES, vectors=F)
     np.save(path / "nameless.npy", F[:27])
     M = tl.ChoiceMap(2, l2=0.1, feature_share={"features": 0.9})
-    M.fit(old, features=dict(zip(NAMES[:27], F[:27], strict=True))).save(path / "map.npz")
+    M.fit(old, features=dict(zip(NAMES[:27], F[:27], strict=True)))
+    M.fit_.save(path / "study.fit")
     return path
 
 
-def test_a_map_is_written_and_serves_the_questions(folder):
-    written = facts("embed", folder / "old.csv", "--dim", 1, "-o", folder / "line.npz")
+def test_a_fit_is_written_and_serves_the_questions(folder):
+    written = facts("fit", folder / "old.csv", "--dim", 1, "-o", folder / "line.fit")
     assert written["dim"] == 1
-    assert tl.load_map(folder / "line.npz").names_ == tl.read_statements(folder / "old.csv").names
-    S = tl.read_statements(folder / "old.csv")
-    M = tl.load_map(folder / "map.npz")
-    found = facts("medoid", folder / "old.csv", "--map", folder / "map.npz")
-    assert found == json.loads(json.dumps(tl.medoid(S, model=M).to_dict()))
+    assert tl.load(folder / "line.fit").names == tl.read_statements(folder / "old.csv").names
+    fitted = tl.load(folder / "study.fit")
+    found = facts("medoid", folder / "study.fit")
+    assert found == json.loads(json.dumps(tl.medoid(fitted).to_dict()))
+    assert facts("outliers", folder / "study.fit", "--n", 2)["method"] == "choice"
+    assert facts("cluster", folder / "study.fit")["method"] == "choice"
+    assert facts("describe", folder / "study.fit")["objects"] == 27
+    said = run("medoid", folder / "study.fit", "--kind", "odd", status=2).stderr
+    assert "--kind cannot be used with a fit" in said
+    assert "a fit already" in run("fit", folder / "line.fit", "-o", "x.fit", status=2).stderr
 
 
 def test_new_objects_are_placed(folder):
-    found = facts("place", folder / "map.npz", folder / "new.csv")["places"]
+    found = facts("place", folder / "study.fit", folder / "new.csv")["places"]
     assert {row["object"] for row in found} == {"o27", "o28", "o29"}
     assert all(row["answers"] > 0 for row in found)
     by_features = facts(
-        "place", folder / "map.npz", "--features", folder / "features.npz", "-o", folder / "all.npz"
+        *("place", folder / "study.fit", "--features", folder / "features.npz"),
+        *("-o", folder / "all.fit"),
     )["places"]
     assert [row["answers"] for row in by_features] == [0, 0, 0]
-    assert len(tl.load_map(folder / "all.npz").embedding_) == 30
-    table = run("place", folder / "map.npz", folder / "new.csv", "-o", "-").stdout.splitlines()
+    assert tl.load(folder / "all.fit").n_objects == 30
+    table = run("place", folder / "study.fit", folder / "new.csv", "-o", "-").stdout.splitlines()
     assert table[0].replace('"', "") == "object,x1,x2,error1,error2,answers"
 
 
-def test_a_map_is_a_model_to_evaluate(folder):
-    found = facts("evaluate", folder / "old.csv", "--embedding", folder / "map.npz")
-    S = tl.read_statements(folder / "old.csv")
-    assert found["accuracy"] == pytest.approx(tl.load_map(folder / "map.npz").score(S))
+def test_a_fit_is_a_model_to_evaluate(folder):
+    found = facts("evaluate", folder / "old.csv", "--embedding", folder / "study.fit")
+    fitted, S = tl.load(folder / "study.fit"), tl.read_statements(folder / "old.csv")
+    vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
+    assert found["accuracy"] == pytest.approx(tl.evaluate(S, embedding=vectors).accuracy)
 
 
 def test_wrong_lines_are_told(folder):
-    run("place", folder / "map.npz", status=2)
+    run("place", folder / "study.fit", status=2)
     run("place", folder / "old.csv", folder / "new.csv", status=1)
-    run("place", folder / "map.npz", folder / "old.csv", status=1)
+    run("place", folder / "study.fit", folder / "old.csv", status=1)
     said = run("medoid", folder / "old.csv", "--features", folder / "nameless.npy", status=2).stderr
     assert "--objects" in said
-    both = ("--features", folder / "features.npz", "--map", folder / "map.npz")
-    assert "together" in run("medoid", folder / "old.csv", *both, status=2).stderr
-    strange = run("medoid", folder / "new.csv", "--map", folder / "map.npz", status=1).stderr
-    assert "is not on the map" in strange
-    S = tl.read_statements(folder / "old.csv")
-    tl.write_statements(tl.Statements(S.triples, 27), folder / "numbers.csv")
-    numbers = run("medoid", folder / "numbers.csv", "--map", folder / "map.npz", status=1).stderr
-    assert "the answers are about 0, 1, 2, ... and the map" in numbers
+    broken = folder / "broken.fit"
+    broken.write_bytes((folder / "study.fit").read_bytes()[:-200])
+    run("place", broken, folder / "new.csv", status=1)
 
 
 @pytest.mark.slow
@@ -82,6 +85,6 @@ def test_questions_take_features(folder):
     _, F, _, _ = study()
     named = dict(zip(NAMES, F, strict=True))
     found = facts("medoid", folder / "old.csv", *given)
-    assert found["medoid"] == tl.medoid(S, features={"features": named}).name
-    shares = facts("embed", folder / "old.csv", *given, "-o", folder / "f.npz")["feature_shares"]
+    assert found["medoid"] == tl.fit(S, features={"features": named}).medoid().name
+    shares = facts("fit", folder / "old.csv", *given, "-o", folder / "f.fit")["feature_shares"]
     assert shares["features"] > 0

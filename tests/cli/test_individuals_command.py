@@ -10,7 +10,7 @@ from trilens.files import write_statements
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("individuals") / "answers.csv"
-    write_statements(survey(["a"] * 4 + ["b"] * 4, n=12, each=60), path)
+    write_statements(survey(["a"] * 6 + ["b"] * 6, n=16, each=80), path)
     return path
 
 
@@ -18,10 +18,10 @@ def file(tmp_path_factory):
 def test_raters_are_compared(file, tmp_path):
     out = tmp_path / "raters.csv"
     done = run("individuals", file, "-o", out)
-    assert "8 raters were compared; they see different things" in done.stderr
+    assert "12 raters were compared; they see different things" in done.stderr
     header, *rows = out.read_text().splitlines()
     assert header.startswith('"rater","answers","group"')
-    assert len(rows) == 8
+    assert len(rows) == 12
     found = facts("individuals", file)
     assert found["differ"]
     assert found["sentences"][0] in done.stderr

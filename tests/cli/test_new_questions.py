@@ -72,12 +72,11 @@ def test_a_tree_that_cannot_be_written_is_refused_first(
 
 def test_distances_and_coordinates_at_once(file, tmp_path):
     out, coordinates = tmp_path / "d.csv", tmp_path / "map.csv"
-    done = run("embed", file, "--distances", out, "-o", coordinates, "--to", "tripletools")
+    done = run("embed", file, "--distances", out, "-o", coordinates)
     assert f"wrote {tmp_path / 'd.errors.csv'}" in done.stderr
     lines = out.read_text().splitlines()
     assert sorted(lines[0].split(",")) == sorted(["", *(f"o{i}" for i in range(16))])
     assert len(lines) == 17
-    assert coordinates.read_text().splitlines()[0] == '"","dim_0","dim_1"'
     assert len(read_vectors(coordinates)) == 16  # and is read back
     done = run("evaluate", file, "--distances", out, "--json")
     assert "objects matched by name" in done.stderr
@@ -101,7 +100,6 @@ def test_distances_as_json_and_on_the_screen(file, tmp_path):
     [
         ([], 2, "say what to write"),
         (["--distances", "d.doc"], 1, "unknown ending .doc for a matrix of distances"),
-        (["--distances", "d.csv", "--to", "tripletools"], 2, "give -o too"),
         (["--distances", "d.csv", "--comparisons"], 2, "cannot be used with --comparisons"),
     ],
 )

@@ -13,7 +13,7 @@ from commandline import facts, run
 from trilens.cli.plan import GOALS
 from trilens.questions.plan import curves, goals
 from trilens.questions.plan.curves import Lines
-from trilens.survey.study import check_study
+from trilens_survey.study import check_study
 
 PLAN = import_module("trilens.questions.plan.plan")
 

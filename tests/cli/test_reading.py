@@ -62,13 +62,15 @@ def test_bad_rows(tmp_path):
 
 
 def test_options_of_the_command_line(tmp_path):
-    (tmp_path / "a.csv").write_text("n,x,y,z,w\n1,a,b,c,c\n2,b,c,a,b\n3,c,a,d,a\n4,d,a,b,a\n")
+    (tmp_path / "a.csv").write_text(
+        "n,x,y,z,w\n" + "1,a,b,c,c\n2,b,c,a,b\n3,c,a,d,a\n4,d,a,b,a\n" * 5
+    )
     refused = run("depth", tmp_path / "a.csv", status=1).stderr
     assert "--columns chosen=w,shown_1=x,shown_2=y,shown_3=z and --kind central or" in refused
     assert "columns=" not in refused
     (tmp_path / "w.csv").write_text("n,x,y,z\n1,a,b,c\n2,b,c,a\n3,c,a,b\n")
     refused = run("depth", tmp_path / "w.csv", status=1).stderr
-    assert "--columns (x, y, z hold objects" in refused
+    assert "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'" in refused
     columns = "odd=z,other_1=x,other_2=y"
     assert (
         json.loads(run("describe", tmp_path / "w.csv", "--columns", columns, "--json").stdout)[

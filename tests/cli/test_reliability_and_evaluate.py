@@ -45,12 +45,11 @@ def file(people, tmp_path):
 
 def test_everything_at_once(file, tmp_path):
     marked, page, figures = (tmp_path / name for name in ("m.csv", "p.html", "figures"))
-    options = ["--by", "country", "--catch", "check", "--cross", "--no-forecast", "--json"]
+    options = ["--by", "country", "--catch", "check", "--json"]
     done = run("reliability", file, *options, "-o", marked, "--figures", figures)
     facts = json.loads(done.stdout)
-    assert {g["group"] for g in facts["groups"]["groups"]} == {"DE", "FR"}
+    assert {g["name"] for g in facts["groups"]["groups"]} == {"DE", "FR"}
     assert facts["catch"]["asked"] > 0
-    assert facts["cross"]["raters"][:2] == ["0", "1"]
     assert len(facts["raters"]) == 16
     rows = list(csv.DictReader(marked.read_text().splitlines()))
     assert len(rows) == facts["collected"]["answers"]
@@ -64,9 +63,9 @@ def test_everything_at_once(file, tmp_path):
     right = tmp_path / "right.csv"
     first = next(csv.reader(file.read_text().splitlines()[1:]))
     right.write_text("central,other_1,other_2\n" + ",".join(first[:3]) + "\n")
-    options = ["--by", groups, "--catch", right, "--cross", "--no-forecast", "--json"]
+    options = ["--by", groups, "--catch", right, "--json"]
     assert json.loads(run("reliability", file, *options).stdout) == facts
-    run("reliability", file, "--no-forecast", "-o", page)
+    run("reliability", file, "-o", page)
     assert "For the Methods section" in page.read_text()
 
 
@@ -78,7 +77,7 @@ def test_people_can_read_it(file):
 
 
 def test_a_repeated_column_marks_what_counts(file, tmp_path):
-    done = run("reliability", file, "--repeated", "check", "--no-forecast", "--json")
+    done = run("reliability", file, "--repeated", "check", "--json")
     assert json.loads(done.stdout)["between"]["questions"] == 1
 
 
@@ -86,9 +85,9 @@ def test_a_repeated_column_marks_what_counts(file, tmp_path):
 def test_every_command_that_reads_statements_can_leave_answers_out(name):
     command = trilens.get_command(click.Context(trilens), name)
     options = {option for parameter in command.params for option in parameter.opts}
-    # count adds up files as they come: what is left out must be left out of the files; features
-    # reads no answers
-    if "--objects" in options and name not in ("count", "features"):
+    # count adds up files as they come: what is left out must be left out of the files; columns
+    # looks at the file alone
+    if "--objects" in options and name not in ("count", "columns"):
         assert {"--exclude-raters", "--min-seconds", "--where"} <= options
 
 
@@ -124,7 +123,7 @@ def test_what_is_left_out_is_left_out_everywhere(file, people):
     ],
 )
 def test_bad_options_get_one_line(file, options, words):
-    done = run("reliability", file, "--no-forecast", *options, status=1)
+    done = run("reliability", file, *options, status=1)
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 

@@ -102,9 +102,9 @@ def test_a_sum_leaves_its_parts_alone():
 @pytest.mark.parametrize("kind", ["odd", "closer"])
 def test_kinds_that_cannot_be_served(kind):
     S = Statements([[0, 1, 2]], kind=kind)
-    with pytest.raises(KindError, match=f"needs statements of kind central, not {kind}; Lens"):
+    with pytest.raises(KindError, match=f"needs statements of kind central, not {kind}; Map"):
         count_classes(S, [0, 0, 0], 1)
-    with pytest.raises(KindError, match=f"needs statements of kind central, not {kind}; Lens"):
+    with pytest.raises(KindError, match=f"needs statements of kind central, not {kind}; Map"):
         count_labelled_pairs(S, [0])
 
 

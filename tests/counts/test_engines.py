@@ -104,7 +104,7 @@ def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_p
 def test_an_error_of_a_worker_is_the_error_of_the_command(data: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b,c\na,b,b\n")
-    with pytest.raises(tl.StatementError, match=r"bad\.csv, row 2"):
+    with pytest.raises(tl.errors.StatementError, match=r"bad\.csv, row 2"):
         count_files([data, bad], cluster="local:2")
 
 
@@ -160,7 +160,7 @@ def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> Non
     assert (found.pairs.third == count_files(data, pairs=True).pairs.third).all()
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b,c\na,b,b\n")
-    with pytest.raises(tl.StatementError, match=r"bad\.csv, row 2"):
+    with pytest.raises(tl.errors.StatementError, match=r"bad\.csv, row 2"):
         count_files([data, bad], cluster=cluster.address)
 
 

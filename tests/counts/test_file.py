@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         "S = tl.Statements([[0, 1, 2]], 5000)\n"
         "try:\n"
         "    tl.write_counts(S, sys.argv[1])\n"
-        "except tl.FormatError as error:\n"
+        "except tl.errors.FormatError as error:\n"
         "    print(error)\n"
     )
     done = subprocess.run(

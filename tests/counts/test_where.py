@@ -175,7 +175,7 @@ def test_rows_keep_their_numbers(tmp_path: Path) -> None:
     bad = tmp_path / "bad.parquet"
     gap = table.set_column(0, "central", pa.array(central))
     pq.write_table(gap, bad, row_group_size=GROUP)
-    with pytest.raises(tl.StatementError, match=rf"row {4 * GROUP + 8}: an empty cell"):
+    with pytest.raises(tl.errors.StatementError, match=rf"row {4 * GROUP + 8}: an empty cell"):
         count_files(bad, where=["day != 2", "question >= 0"])
     assert count_files(bad, where="day != 4").statements == 5 * GROUP
     found = count_files(bad, where="day = 4", skip_bad=True)

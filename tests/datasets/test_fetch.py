@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from downloads import Server, left_in, zipped
-from trilens.datasets import cars, load_ca_hepth, load_cars, load_things_odd_one_out
+from downloads import Come, Server, left_in, zipped
+from trilens.datasets import load_ca_hepth, load_cars, load_things_odd_one_out
 from trilens.datasets.fetch import Address, Origin, cache_folder, find_files
 from trilens.errors import DatasetError, MissingExtraError
 
@@ -238,12 +238,13 @@ class TestArchive:
         cache: Path,
         cars_zip: dict[str, bytes],
         data_dir: Path,
+        come: Come,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         archive = zipped(cars_zip)
         server.files["/60_cars_data.zip"] = archive
         server.cut = [len(archive) // 3]
-        monkeypatch.setattr(cars, "ORIGIN", server.origin("60_cars_data.zip", self.MEMBER))
+        come("cars", {"cars/": server.origin("60_cars_data.zip", self.MEMBER)})
         fetched = load_cars()
         assert server.asked == [None, f"bytes={len(archive) // 3}-"]
         assert len(left_in(cache)) == 65

@@ -10,43 +10,52 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import h5py
 import numpy as np
 import pytest
 
 import trilens as tl
-from downloads import Server, left_in, zipped
-from trilens.datasets import fetch, food, imagenet, material, musicians, nights, things
+from downloads import Come, Server, left_in, zipped
+from trilens.datasets import fetch, registry
 from trilens.datasets.fetch import Address, Origin, checksums, find_files
 from trilens.errors import DatasetError, MissingExtraError, ParameterError
 
-Send = Callable[[str, bytes], Origin]
+FOOD_ARCHIVE = "food/food100-dataset.zip"
+FOOD_TABLE = "food100-dataset/all-triplets.csv"
+MATERIALS = "material/material-appearance-similarity.zip"
+MUSICIANS = "musicians/musicseer-results-2002-04-29.txt"
+THINGS_TEST = "things/data1854_batch5_test10.txt"
+THINGS_ALL = "things/triplets_large_final_correctednc_correctedorder.csv"
+
+Send = Callable[[str, dict[str, bytes]], None]
 
 
 @pytest.fixture
-def send(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Send:
-    """Have the server send a file whose checksum is then the published one."""
+def send(server: Server, come: Come, monkeypatch: pytest.MonkeyPatch) -> Send:
+    """Have the server send the files of a data set, whose checksums are the published ones."""
     known = dict(checksums())
     monkeypatch.setattr(fetch, "checksums", lambda: known)
 
-    def one(path: str, content: bytes) -> Origin:
-        known[path] = hashlib.sha256(content).hexdigest()
-        server.files[f"/{path}"] = content
-        return server.origin(path)
+    def one(name: str, files: dict[str, bytes]) -> None:
+        for path, content in files.items():
+            known[path] = hashlib.sha256(content).hexdigest()
+            server.files[f"/{path}"] = content
+        come(name, {path: server.origin(path) for path in files})
 
     return one
 
 
 FOOD = {
-    food.TABLE: b"images/soup.jpg;images/stew.jpg;images/cake.jpg\n"
+    FOOD_TABLE: b"images/soup.jpg;images/stew.jpg;images/cake.jpg\n"
     b"images/cake.jpg;images/pie.jpg;images/soup.jpg\n",
     "food100-dataset/images/soup.jpg": b"",
 }
 
 
-def test_food(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(food, "ORIGIN", send(food.ARCHIVE, zipped(FOOD)))
+def test_food(send: Send) -> None:
+    send("food", {FOOD_ARCHIVE: zipped(FOOD)})
     found = tl.datasets.load_food()
     assert found.names == ("cake.jpg", "pie.jpg", "soup.jpg", "stew.jpg")
     assert found.statements.kind == "closer"
@@ -58,19 +67,17 @@ def test_food(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
     ("members", "text"),
     [
         ({"food100-dataset/readme": b""}, r"no food100-dataset/all-triplets\.csv in it"),
-        ({food.TABLE: b"a;b;c\na;b\n"}, "row 2: not three pictures"),
+        ({FOOD_TABLE: b"a;b;c\na;b\n"}, "row 2: not three pictures"),
     ],
 )
-def test_food_of_another_layout(
-    members: dict[str, bytes], text: str, send: Send, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(food, "ORIGIN", send(food.ARCHIVE, zipped(members)))
+def test_food_of_another_layout(members: dict[str, bytes], text: str, send: Send) -> None:
+    send("food", {FOOD_ARCHIVE: zipped(members)})
     with pytest.raises(DatasetError, match=text):
         tl.datasets.load_food()
 
 
 def materials() -> bytes:
-    root = f"material-appearance-similarity-{material.COMMIT}/data"
+    root = "material-appearance-similarity-e5fccab/data"
     table = {"answers": [[0, 1, 2], [2, 0, 1]], "agreement": [[3, 1], [2, 0]]}
     members = {
         f"{root}/answers_processed_train.json": json.dumps(table).encode(),
@@ -84,8 +91,8 @@ def materials() -> bytes:
     return zipped(members)
 
 
-def test_material(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(material, "ORIGIN", send(material.ARCHIVE, materials()))
+def test_material(send: Send) -> None:
+    send("material", {MATERIALS: materials()})
     found = tl.datasets.load_material()
     assert found.names == ("alum-bronze", "brass", "yellow-plastic")
     train, test = found.statements["train"], found.statements["test"]
@@ -94,21 +101,20 @@ def test_material(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(test.triples.tolist()) == [[1, 0, 2], [1, 2, 0]]
 
 
-def test_material_of_another_layout(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(material, "ORIGIN", send(material.ARCHIVE, zipped({"readme": b""})))
+def test_material_of_another_layout(send: Send) -> None:
+    send("material", {MATERIALS: zipped({"readme": b""})})
     with pytest.raises(DatasetError, match=r"no data/answers_processed_train.json in it"):
         tl.datasets.load_material()
 
 
-def test_musicians(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_musicians(send: Send) -> None:
     rows = (
         b"judgement survey user target chosen other\n"
         b"7 S u1 21 5 43\n7 S u1 21 5 99\n8 G u2 43 21 5\n"
         b"9 G u2 43 21 \n9 G u2 43 21 21\n\n(4 rows)\n"
     )
-    monkeypatch.setattr(musicians, "ORIGIN", send(musicians.ANSWERS, rows))
     names = b"112 5\n311 21\naaliyah 43"
-    monkeypatch.setattr(musicians, "NAMES_ORIGIN", send(musicians.NAMES, names))
+    send("musicians", {MUSICIANS: rows, "musicians/musician_names.txt": names})
     found = tl.datasets.load_musicians()
     S = found.statements
     assert found.names == ("112", "311", "aaliyah", "unknown-99")
@@ -129,17 +135,12 @@ NIGHTS = (
 )
 
 
-def of_nights(server: Server) -> Origin:
-    return Origin(
-        "https://example.org/nights",
-        (Address(f"{server.url}/nights.zip", "nights/{name}", alone=True),),
-        notice="please cite",
-    )
+def of_nights(server: Server) -> dict[str, Origin]:
+    address = Address(f"{server.url}/nights.zip", "nights/{name}", alone=True)
+    return {"nights/data.csv": Origin("https://example.org/nights", (address,))}
 
 
-def test_nights(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_nights(server: Server, cache: Path, come: Come, capfd: pytest.CaptureFixture[str]) -> None:
     """The table is taken out of an archive that is not downloaded."""
     picture = np.random.default_rng(0).bytes(9_000_000)
     archive = io.BytesIO()
@@ -147,7 +148,7 @@ def test_nights(
         opened.writestr("nights/ref/000/000.png", picture)
         opened.writestr("nights/data.csv", NIGHTS)
     server.files["/nights.zip"] = archive.getvalue()
-    monkeypatch.setattr(nights, "ORIGIN", of_nights(server))
+    come("nights", of_nights(server))
     found = tl.datasets.load_nights()
     names = np.array(found.names)[found.statements.triples].tolist()
     assert names == [
@@ -161,7 +162,10 @@ def test_nights(
     assert sum(int(span[2]) - int(span[1]) for span in asked if span) < 4_000_000
     assert all(asked)
     assert left_in(cache) == ["SHA256SUMS", "nights/data.csv"]
-    assert capfd.readouterr() == ("", "please cite\n")
+    out, said = capfd.readouterr()
+    assert out == ""
+    assert said.startswith("nights: please cite Stephanie Fu")
+    assert said.count("\n") == 1
     server.asked.clear()
     assert len(tl.datasets.load_nights(min_votes=5).statements) == 3
     assert server.asked == []
@@ -169,12 +173,10 @@ def test_nights(
         tl.datasets.load_nights(min_votes="6")  # type: ignore[arg-type]
 
 
-def test_nights_from_a_server_without_ranges(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nights_from_a_server_without_ranges(server: Server, come: Come) -> None:
     server.files["/nights.zip"] = zipped({"nights/data.csv": NIGHTS})
     server.ranges = False
-    monkeypatch.setattr(nights, "ORIGIN", of_nights(server))
+    come("nights", of_nights(server))
     with pytest.raises(DatasetError, match=r"nights\.zip does not send parts of a file; download"):
         tl.datasets.load_nights()
     server.ranges = True
@@ -183,11 +185,9 @@ def test_nights_from_a_server_without_ranges(
         tl.datasets.load_nights()
 
 
-def test_nights_of_another_layout(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nights_of_another_layout(server: Server, come: Come) -> None:
     server.files["/t.csv"] = b"a,b\n1,2\n"
-    monkeypatch.setattr(nights, "ORIGIN", server.origin("t.csv"))
+    come("nights", {"nights/data.csv": server.origin("t.csv")})
     with pytest.raises(DatasetError, match=r"not the table of NIGHTS: no column 'left_path'"):
         tl.datasets.load_nights()
 
@@ -215,16 +215,16 @@ CATALOGUE = {
 }
 
 
-def of_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
-    origins = {
-        "imagenet/obs-118.hdf5": send("imagenet/obs-118.hdf5", hdf5(**SCREENS | changes)),
-        "imagenet/catalog.hdf5": send("imagenet/catalog.hdf5", hdf5(**CATALOGUE)),
+def send_imagenet(send: Send, **changes: object) -> None:
+    files = {
+        "imagenet/obs-118.hdf5": hdf5(**SCREENS | changes),
+        "imagenet/catalog.hdf5": hdf5(**CATALOGUE),
     }
-    monkeypatch.setattr(imagenet, "ORIGINS", origins)
+    send("imagenet", files)
 
 
-def test_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    of_imagenet(send, monkeypatch)
+def test_imagenet(send: Send) -> None:
+    send_imagenet(send)
     found = tl.datasets.load_imagenet_similarity()
     S = found.statements
     assert len(S) == 26
@@ -252,45 +252,38 @@ def test_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"stimulus_set": SCREENS["stimulus_set"][:, :8]}, "not screens on which two of eight"),
     ],
 )
-def test_imagenet_of_another_layout(
-    changes: dict[str, object],
-    text: str,
-    send: Send,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    of_imagenet(send, monkeypatch, **changes)
+def test_imagenet_of_another_layout(changes: dict[str, object], text: str, send: Send) -> None:
+    send_imagenet(send, **changes)
     with pytest.raises(DatasetError, match=text):
         tl.datasets.load_imagenet_similarity()
 
 
 def test_imagenet_without_h5py(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    of_imagenet(send, monkeypatch)
+    send_imagenet(send)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtraError, match="load_imagenet_similarity needs the data extra"):
         tl.datasets.load_imagenet_similarity()
 
 
 class TestThings:
-    @pytest.fixture(autouse=True)
-    def _names(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(things, "NAMES_ORIGIN", send(things.NAMES, b"ant\nbed\ncat\ndog\n"))
+    NAMES: ClassVar = {"things/unique_id.txt": b"ant\nbed\ncat\ndog\n"}
 
-    def test_the_test_answers(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(things, "TEST_ORIGIN", send(things.TEST, b"2 3 1\n0 2 1\n3 0 2\n"))
+    def test_the_test_answers(self, send: Send) -> None:
+        send("things", {THINGS_TEST: b"2 3 1\n0 2 1\n3 0 2\n", **self.NAMES})
         found = tl.datasets.load_things_odd_one_out("test")
         assert found.statements.triples.tolist() == [[1, 2, 3], [1, 0, 2], [2, 3, 0]]
         assert found.names == ("ant", "bed", "cat", "dog")
         assert found.caution is not None
         assert "sortind.mat" in found.caution
 
-    def test_all_answers(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_all_answers(self, send: Send) -> None:
         table = (
             b"image1\timage2\timage3\tchoice\tRT\tnoise_ceiling\tsubject_id\tage\n"
             b"3\t1\t2\t3\t1500\tNaN\tA9\t30\n"
             b"1\t4\t2\t1\tNaN\t1\tA7\tNaN\n"
             b"4\t3\t2\t2\t900.5\tNaN\tA9\t30\n"
         )
-        monkeypatch.setattr(things, "ALL_ORIGIN", send(things.ALL, table))
+        send("things-data", {THINGS_ALL: table, **self.NAMES})
         found = tl.datasets.load_things_odd_one_out("all")
         S = found.statements
         assert S.triples.tolist() == [[1, 2, 0], [0, 3, 1], [2, 3, 1]]
@@ -302,14 +295,14 @@ class TestThings:
         assert S.places.tolist() == [2, 0, 1]
         assert "eLife" in found.citation
 
-    def test_numbers_without_a_name(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(things, "TEST_ORIGIN", send(things.TEST, b"2 3 1\n0 4 1\n"))
+    def test_numbers_without_a_name(self, send: Send) -> None:
+        send("things", {THINGS_TEST: b"2 3 1\n0 4 1\n", **self.NAMES})
         with pytest.raises(DatasetError, match=r"object numbers go from 0 to 4, but .* names 4"):
             tl.datasets.load_things_odd_one_out("test")
 
-    def test_another_choice(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_another_choice(self, send: Send) -> None:
         table = b"image1\timage2\timage3\tchoice\tRT\tsubject_id\n3\t1\t2\t0\t1\tA\n"
-        monkeypatch.setattr(things, "ALL_ORIGIN", send(things.ALL, table))
+        send("things-data", {THINGS_ALL: table, **self.NAMES})
         with pytest.raises(DatasetError, match="the choice is not always 1, 2 or 3"):
             tl.datasets.load_things_odd_one_out("all")
 
@@ -319,22 +312,20 @@ class TestThings:
 
 
 LOADERS = {
-    food.ARCHIVE: (food, "ORIGIN", tl.datasets.load_food),
-    material.ARCHIVE: (material, "ORIGIN", tl.datasets.load_material),
-    musicians.ANSWERS: (musicians, "ORIGIN", tl.datasets.load_musicians),
-    nights.TABLE: (nights, "ORIGIN", tl.datasets.load_nights),
-    things.TEST: (things, "TEST_ORIGIN", lambda: tl.datasets.load_things_odd_one_out("test")),
+    "food": (FOOD_ARCHIVE, tl.datasets.load_food),
+    "material": (MATERIALS, tl.datasets.load_material),
+    "musicians": (MUSICIANS, tl.datasets.load_musicians),
+    "nights": ("nights/data.csv", tl.datasets.load_nights),
+    "things": (THINGS_TEST, lambda: tl.datasets.load_things_odd_one_out("test")),
 }
 
 
-@pytest.mark.parametrize("path", LOADERS)
-def test_no_network(
-    path: str, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", LOADERS)
+def test_no_network(name: str, cache: Path, come: Come) -> None:
     """One line says which address, what to download by hand, and where to put it."""
-    module, name, load = LOADERS[path]
+    path, load = LOADERS[name]
     page = "https://example.org/page"
-    monkeypatch.setattr(module, name, Origin(page, (Address("http://127.0.0.1:9/f"),)))
+    come(name, {path: Origin(page, (Address("http://127.0.0.1:9/f"),))})
     with pytest.raises(DatasetError) as caught:
         load()
     text = str(caught.value)
@@ -349,21 +340,19 @@ def test_no_network(
 @pytest.mark.parametrize(
     "page", [b"<!DOCTYPE html><html>log in</html>", b"\n <HTML lang='en'>", b"<html>"]
 )
-def test_a_web_page_is_refused(
-    page: bytes, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for path, (module, name, load) in LOADERS.items():
+def test_a_web_page_is_refused(page: bytes, server: Server, cache: Path, come: Come) -> None:
+    for name, (path, load) in LOADERS.items():
         server.files["/f"] = page
-        monkeypatch.setattr(module, name, server.origin("f"))
+        come(name, {path: server.origin("f")})
         with pytest.raises(DatasetError, match="/f sent a web page, not the file") as caught:
             load()
         assert path in str(caught.value)
     assert left_in(cache) == []
 
 
-def test_a_wrong_checksum(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_checksum(server: Server, come: Come) -> None:
     server.files["/f.zip"] = zipped(FOOD)
-    monkeypatch.setattr(food, "ORIGIN", server.origin("f.zip"))
+    come("food", {FOOD_ARCHIVE: server.origin("f.zip")})
     with pytest.raises(DatasetError, match=r"f\.zip sent a file with another sha256"):
         tl.datasets.load_food()
 
@@ -411,20 +400,16 @@ class TestFirstDownload:
         assert find_files([self.PATH], server.origin("t.csv")) == [given / self.PATH]
 
 
-def test_a_download_says_whose_data_these_are(
-    send: Send,
-    server: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+def test_a_download_says_once_whose_data_these_are(
+    send: Send, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = food.ORIGIN.notice
-    sent = send(food.ARCHIVE, zipped(FOOD))
-    monkeypatch.setattr(food, "ORIGIN", Origin(sent.homepage, sent.addresses, told))
+    send("things", {THINGS_TEST: b"0 2 1\n", "things/unique_id.txt": b"ant\nbed\ncat\n"})
+    told = registry.about("things").notice
     for expected in (f"{told}\n", ""):
-        tl.datasets.load_food()
+        tl.datasets.load_things_odd_one_out("test")
         assert capfd.readouterr() == ("", expected)
-    assert told.startswith("food: please cite Michael J. Wilber")
-    assert "Licence: No licence stated" in told
+    assert told.startswith("things: please cite Martin N. Hebart")
+    assert told.endswith("Licence: CC BY 4.0")
 
 
 def test_about() -> None:

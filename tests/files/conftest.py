@@ -31,7 +31,10 @@ OF_TEXT = (
 )
 #: Where the odd files are.
 MODULES = frozenset(
-    {"test_everybodys_files", "test_formats_of_others", "test_bad_files", "test_read_statements"}
+    {
+        *("test_everybodys_files", "test_formats_of_others", "test_bad_files"),
+        *("test_read_statements", "test_golden"),
+    }
 )
 
 

@@ -34,7 +34,7 @@ def problem(path: Path | str, **options: object) -> str:
         ("", "", "is empty"),
         ("\n \n", "", "is empty"),
         (HEADER, "", "no statements, only a header"),
-        ("central,other_1,third\n1,2,3\n", "", "no column other_2; the columns seen are central"),
+        ("central,other_1,third\n1,2,3\n", "", "no column other_2; the columns are central"),
         ("1,2,3,4\n", "", "4 columns without a header .* columns="),
         ("1\n2\n", "", "1 column without a header"),
         ("1,2,3\n1,2\n", ", row 2", "2 columns where the first row has 3"),
@@ -53,7 +53,7 @@ def problem(path: Path | str, **options: object) -> str:
         ("1,2,3\n4,-5,3\n", ", row 2", "object id -5 is negative"),
         (f"1,2,3\n4,-5,{10**20}\n", ", row 2", "object id -5 is negative"),
         ("left,middle,right\n1,2,3\n", ", row 1", "looks like a header.* columns="),
-        ("odd,odd,other_1,other_2\n1,2,3,4\n", "", "two columns mean the same, 'odd' and 'odd'"),
+        ("odd,odd,other_1,other_2\n1,2,3,4\n", "", "the columns 'odd' and 'odd' may both hold odd"),
         ("central,odd,other_1,other_2\n1,2,3,4\n", "", "can be read as .* say which with kind="),
         (HEADER.strip() + ",seconds\n1,2,3,1.5\n1,2,3,fast\n", ", row 3", "'fast' in column secon"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "", "is a binary file"),
@@ -82,7 +82,7 @@ def test_what_the_caller_asks_for(tmp_path: Path) -> None:
     )
     with pytest.raises(KindError, match="kind is 'weird'; it must be one of central, odd, closer"):
         read_statements(path, kind="weird")
-    assert "names 2 columns, but the first row has 3" in problem(path, columns=["odd", "other_1"])
+    assert "names 2 columns, but there are 3" in problem(path, columns=["odd", "other_1"])
     assert ", row 2: object '3' is not in the list of objects ('1', '2', '4')" in problem(
         path, objects=["1", "2", "4"]
     )

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sqlite3
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,12 +57,6 @@ def test_json(tmp_path: Path, content: str, ending: str) -> None:
     assert (S.kind, named(S)) == ("odd", ROWS)
     if "participant" in content:
         assert S.raters.tolist() == ["7", "7"]
-
-
-def test_json_by_columns(tmp_path: Path) -> None:
-    columns = {name: [record[name] for record in RECORDS] for name in RECORDS[0]}
-    (tmp_path / "s.json").write_text(json.dumps(columns))
-    assert named(read_statements(tmp_path / "s.json")) == ROWS
 
 
 @pytest.mark.parametrize(
@@ -129,17 +124,6 @@ def test_jspsych(tmp_path: Path, name: str, content: str) -> None:
         assert "1 record without objects skipped" in line(
             tmp_path / name, preset="jspsych", kind="odd"
         )
-
-
-def test_salmon(tmp_path: Path) -> None:
-    (tmp_path / "responses.csv").write_text(
-        "alg_ident,head,left,right,winner,loser,puid,response_time,score\n"
-        "RandomSampling,12,7,3,7,3,p1,1.25,0.5\nARR,3,12,7,7,12,p2,250,0.1\n"
-    )
-    S = read_statements(tmp_path / "responses.csv", preset="salmon")
-    assert (S.kind, named(S)) == ("closer", [["12", "7", "3"], ["3", "7", "12"]])
-    assert (S.raters.tolist(), S.seconds.tolist()) == (["p1", "p2"], [1.25, 250.0])
-    assert "unused: alg_ident, left, right, score" in line(tmp_path / "responses.csv")
 
 
 def test_things(tmp_path: Path) -> None:
@@ -333,7 +317,7 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
         archive.writestr("a.json", json.dumps([["a", "b", "c"]]))
     assert named(read_statements(path)) == [["a", "b", "c"], ["e", "a", "b"]]
     assert named(read_statements(f"{path}::b.csv")) == [["e", "a", "b"]]
-    with pytest.raises(FormatError, match=r"no file c\.csv; its files are b\.csv, a\.json"):
+    with pytest.raises(FormatError, match=r"no file c\.csv; its files are a\.json, b\.csv"):
         read_statements(f"{path}::c.csv")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("inner.zip", "x")
@@ -371,3 +355,23 @@ def test_integer_names_of_many_files_are_ordered_by_number(tmp_path: Path) -> No
     (tmp_path / "1.csv").write_text("10,9,100\n")
     (tmp_path / "2.csv").write_text("2,9,100\n")
     assert read_statements(tmp_path).names == ("2", "9", "10", "100")
+
+
+def test_json_as_pandas_writes_it(tmp_path: Path) -> None:
+    import pandas as pd
+
+    n = 5_000
+    frame = pd.DataFrame(
+        {name: [f"o{(i + 7 * j) % 50}" for i in range(n)] for j, name in enumerate(RECORDS[0])}
+    )
+    expected = frame.to_numpy().tolist()
+    for orient in ("columns", "records", "split", "values"):
+        frame.to_json(tmp_path / "s.json", orient=orient)
+        start = time.process_time()
+        S = read_statements(tmp_path / "s.json", kind="odd")
+        assert time.process_time() - start < 2
+        assert named(S) == expected
+    frame.to_json(tmp_path / "s.json", orient="index")
+    assert named(read_statements(tmp_path / "s.json")) == expected
+    frame[:3].to_json(tmp_path / "s.json", orient="columns")
+    assert named(read_statements(tmp_path / "s.json")) == expected[:3]

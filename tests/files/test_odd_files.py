@@ -108,7 +108,7 @@ def tally(seeds: range, folder: Path) -> tuple[Counter[str], list[str]]:
 def test_sixty_odd_files(tmp_path):
     found, told = tally(range(60), tmp_path)
     assert found["misread"] == found["misled"] == 0, "\n".join(told)
-    assert found["as it is"] + found["by the hint"] >= 50, "\n".join(told)
+    assert found["as it is"] + found["by the hint"] >= 45, "\n".join(told)
 
 
 @pytest.mark.slow

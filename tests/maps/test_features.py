@@ -49,14 +49,6 @@ def test_names_are_matched_in_every_table():
     same(pd.DataFrame(ROWS))  # rows counted from 0 have no names
 
 
-@pytest.mark.slow
-def test_a_tensor_on_which_a_gradient_hangs():
-    import torch
-
-    same(torch.tensor(ROWS, requires_grad=True))
-    read_features(torch.tensor(ROWS, dtype=torch.bfloat16), NAMES, 5)
-
-
 def test_other_numbers_are_the_same_features():
     same(ROWS.tolist())
     same(sparse.csr_array(ROWS))
@@ -234,8 +226,8 @@ def test_everything_that_a_map_can_do_it_can_do_with_features():
     _, F, S, _ = study()
     M = featured()
     d = M.n_components_
-    assert M.posterior(S, 8).shape == (8, 30, d)
-    assert len(M.bootstrap(S, 3, max_iter=5)) == 3
+    assert M.fit_.draws.shape[1:] == (30, d)
+    assert M.fit_.refit(S.take(range(100))).X.shape == (30, d)
     errors = M.place_errors_
     assert (np.linalg.eigvalsh(errors) > 0).all()
     low, high = M.error_rate_interval_
@@ -254,7 +246,7 @@ def test_the_posterior_knows_the_features():
     M = tl.ChoiceMap(2, l2=0.1, feature_share=share).fit(seen, features=F)
     with pytest.warns(tl.errors.UnmentionedObjectsWarning, match=r"1 of the 30 objects \(3\)"):
         N = tl.ChoiceMap(2, l2=0.1).fit(seen)
-    spread = [each.posterior(seen, 40)[:, 3].std(axis=0).mean() for each in (M, N)]
+    spread = [each.fit_.draws[:, 3].std(axis=0).mean() for each in (M, N)]
     assert spread[0] < 0.85 * spread[1]
     assert np.trace(M.place_errors_[3]) < 0.5 * np.trace(N.place_errors_[3])
     assert np.abs(M.embedding_[3]).max() > 10 * np.abs(N.embedding_[3]).max()
@@ -274,12 +266,18 @@ def test_features_travel_by_metadata_routing():
         assert search.best_params_ == {"feature_share": 0.9}
 
 
-def test_answers_too_large_to_hold_take_none(monkeypatch, tmp_path):
+def test_answers_too_large_to_hold_take_them_too(monkeypatch, tmp_path):
     _, F, S, _ = study()
+    S = tl.Statements(S.triples, 30, names=[f"n{i}" for i in range(30)])
     tl.write_statements(S, tmp_path / "answers.csv")
-    monkeypatch.setattr(tl.Answers, "streamed", True)
-    with pytest.raises(tl.errors.ParameterError, match="features are not available"):
-        tl.ChoiceMap().fit(tl.Answers(tmp_path / "answers.csv"), features=F)
+    held = tl.fit(S, features=dict(zip(S.names, F, strict=True)))
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    answers = tl.Answers(tmp_path / "answers.csv")
+    assert not answers.held
+    found = tl.fit(answers, features=dict(zip(S.names, F, strict=True)))
+    assert found.settings.shares == held.settings.shares
+    order = [found.names.index(name) for name in held.names]
+    np.testing.assert_allclose(found.map.X[order], held.map.X, atol=1e-6)
 
 
 def test_nothing_warns():

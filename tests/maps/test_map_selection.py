@@ -1,38 +1,73 @@
-"""How a choice map chooses its dimensions."""
+"""How a choice map chooses its dimensions, its penalty and its lapse."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from trilens.maps import ChoiceMap, laplace, selection
+from trilens.maps import ChoiceMap, laplace
+from trilens.maps.held_out import folds_by_question, held_out, question_codes
 from trilens.maps.laplace import Surface
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
 
+def asked(n, d, m, kind="central", error_rate=0.2, seed=1):
+    points = gaussian(n, d, random_state=seed)
+    return simulate_statements(
+        points, m, kind, error_rate=error_rate, sampling="replacement", random_state=seed + 1
+    )
+
+
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_a_fold_starts_from_its_own_answers_alone(kind):
-    S = simulate_statements(gaussian(20, random_state=1), 600, kind, random_state=2)
-    codes = selection.question_codes(S.triples, 20)
+def test_what_is_held_out_is_not_seen(kind):
+    S = asked(20, 2, 600, kind)
+    rng = np.random.default_rng(0)
+    folds = folds_by_question(S.triples, 20, rng)
+    codes = question_codes(S.triples, 20)
+    seen = []
 
-    def start_of(statements):
-        rng = np.random.default_rng(0)
-        with selection._prepare(statements, None, rng, 1, None) as held_out:
-            _, test = held_out.folds[0]
-            held = selection.question_codes(held_out.choices.triples[test], 20)
-            return held_out._fold_start(2, 0), held
+    def make(train):
+        seen.append(train)
+        return lambda others: np.full((len(others), 1), len(seen) / 10)
 
-    start, held = start_of(S)
+    values = held_out(S, folds, make)
+    for k, (train, test) in enumerate(folds):
+        assert not set(codes[train]) & set(codes[test])
+        np.testing.assert_array_equal(seen[k], train)
+        np.testing.assert_allclose(values[test], (k + 1) / 10)
+    assert not np.isnan(values).any()
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_other_answers_to_held_out_questions_change_nothing_but_their_own_scores(kind):
+    S = asked(20, 2, 600, kind)
+    M = ChoiceMap(2).fit(S)
+    candidate = M.fit_.settings.scores.later[0]
+    assert candidate.n_components == 2
+
+    def predicted(statements):
+        """How likely the first fold's questions are by the rest; which they are."""
+        from trilens.maps.likelihood import collect_choices, likelihood
+        from trilens.maps.selection import _fit
+
+        train, test = folds_by_question(statements.triples, 20, np.random.default_rng(0))[0]
+        choices = collect_choices(statements, keep_rows=True)
+        with likelihood(choices) as f:
+            seen = f.weighing(choices.weights_of(train.astype(float)))
+            rng = np.random.default_rng(0)
+            chances = _fit(statements.take(train), seen, candidate, None, rng)
+        return chances(S.take(test)), test
+
+    before, test = predicted(S)
     # other answers to the questions of the first fold, by exchanging two objects
     others = S.triples.copy()
-    hidden = np.isin(codes, held)
-    others[hidden] = others[hidden][:, [1, 0, 2]]
-    again, held_again = start_of(Statements(others, 20, kind=kind))
-    np.testing.assert_array_equal(np.sort(held), np.sort(held_again))
+    others[test] = others[test][:, [1, 0, 2]]
+    after, again = predicted(Statements(others, 20, kind=kind))
+    np.testing.assert_array_equal(test, again)
     # to rounding: the sums run over other pairs, of which some weigh nothing
-    np.testing.assert_allclose(start.X, again.X, rtol=1e-5)
-    assert start.lapse == pytest.approx(again.lapse)
+    np.testing.assert_allclose(after, before, rtol=1e-3)
 
 
 @pytest.mark.slow
@@ -49,32 +84,55 @@ def test_guesses_are_not_predicted(kind):
     assert max(gains) * np.sqrt(600) < 0.5
 
 
-@pytest.mark.slow
-def test_long_strides_find_the_dimensions(monkeypatch):
-    monkeypatch.setattr(laplace, "MOST_COORDINATES", 1)
-    S = simulate_statements(gaussian(60, 6, random_state=1), 30_000, random_state=2)
-    found = ChoiceMap(random_state=0).fit(S)
-    assert found.n_components_ in (5, 6, 8)
-    assert found.cv_scores_[found.n_components_] >= max(found.cv_scores_.values()) - 0.005
-    assert len(found.cv_scores_) < len(selection.LADDER)
-
-
 def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
-    asked = []
-    curvature = Surface._curvature
+    asked_for = []
+    evaluate = Surface._evaluate
 
-    def counted(self, X, share, l2):
-        asked.append((X.shape[1], float(share[0]), l2))
-        return curvature(self, X, share, l2)
+    def counted(self, lapse, l2, start):
+        asked_for.append((start.shape[1], lapse, l2))
+        return evaluate(self, lapse, l2, start)
 
-    monkeypatch.setattr(Surface, "_curvature", counted)
+    monkeypatch.setattr(Surface, "_evaluate", counted)
     S = simulate_statements(gaussian(20, 2, random_state=1), 900, error_rate=0.2, random_state=2)
     found = ChoiceMap().fit(S)
-    # at the start in 1, 2 and 3 dimensions, and at each point
-    assert len(asked) == 3 + len(set(asked)) < 50
+    assert len(asked_for) == len(set(asked_for)) < 40
     low, high = found.error_rate_interval_
     assert low < found.error_rate_ < high
-    assert len(found._scores.known) == 0  # the evidence decided
-    assert found.best_score(-100) == found._scores.known[found.n_components_]
-    assert len(found._scores.known) == 1
+    scores = found.fit_.settings.scores
+    assert len(scores.known) == 0  # held-out answers check the choice when they are asked
+    assert scores.best(-100) == scores.known[found.n_components_]
+    assert len(scores.known) == 1
     assert found.cv_scores_.keys() == {1, 2, 3}
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_both_sides_of_the_limit_say_the_same(monkeypatch, kind):
+    S = asked(60, 2, 4000, kind, error_rate=0.3 if kind != "closer" else 0.2)
+    one = ChoiceMap().fit(S)
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", 10)
+    monkeypatch.setattr(laplace, "_PROBES", 32)  # with more coordinates fewer serve
+    two = ChoiceMap().fit(S)
+    assert one.n_components_ == two.n_components_ == 2
+    assert one.error_rate_ == pytest.approx(two.error_rate_, abs=0.005)
+    np.testing.assert_allclose(one.error_rate_interval_, two.error_rate_interval_, atol=0.005)
+    assert np.log(one.l2_ / two.l2_) == pytest.approx(0, abs=0.3)
+    assert one.cv_scores_[2] == pytest.approx(two.cv_scores_[2], abs=5e-3)
+
+
+def test_each_number_of_dimensions_is_checked_with_its_own_penalty():
+    S = asked(40, 3, 6000, error_rate=0.1)
+    found = ChoiceMap().fit(S)
+    assert found.n_components_ == 3
+    penalties = {each.n_components: each.l2 for each in found.fit_.settings.scores.later}
+    assert penalties[2] > 5 * penalties[3]
+    scores = found.cv_scores_
+    assert scores[3] == max(scores.values())
+    assert scores[2] < scores[3] - 0.02
+
+
+def test_a_given_penalty_leaves_the_dimensions_to_the_evidence():
+    S = asked(30, 2, 3000)
+    found = ChoiceMap(l2=0.05).fit(S)
+    assert (found.n_components_, found.l2_) == (2, 0.05)
+    with pytest.warns(ConvergenceWarning, match="l2=0"):
+        assert ChoiceMap(l2=0).fit(S).n_components_ == 2

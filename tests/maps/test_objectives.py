@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from trilens.maps import pairs as module
+from trilens.maps.comparison_loss import Objective, comparison_loss, pair_comparisons
 from trilens.maps.comparisons import Comparisons, as_comparisons
-from trilens.maps.likelihood import Objective, comparison_loss, pair_comparisons
 
 OBJECTIVES = {
     "soe": Objective("distance", "squared hinge", margin=0.1),

@@ -1,4 +1,4 @@
-"""New objects on a fitted map, and maps as files."""
+"""New objects on a fitted map, and fits as files."""
 
 from __future__ import annotations
 
@@ -126,27 +126,26 @@ def test_what_cannot_be_placed_is_one_line():
 # ---- files
 
 
-def test_a_loaded_map_is_the_saved_one(tmp_path):
+def test_a_loaded_fit_is_the_saved_one(tmp_path):
     _, F, S, _ = study()
     raters = tl.Statements(
         S.triples, 30, names=[f"o{i}" for i in range(30)], raters=np.arange(150) % 5
     )
     M = tl.ChoiceMap(2, l2=0.1, feature_share=0.9).fit(raters, features=F)
-    M.save(tmp_path / "map.npz")
-    L = tl.load_map(tmp_path / "map.npz")
-    assert L.get_params() == M.get_params()
-    for name in ("embedding_", "place_errors_", "linear_part_"):
-        np.testing.assert_array_equal(getattr(L, name), getattr(M, name))
-    for name in ("names_", "rater_lapses_", "rater_lapse_intervals_", "feature_shares_",
-                 "error_rate_interval_", "violations_", "l2_", "log_likelihood_"):  # fmt: skip
-        assert getattr(L, name) == getattr(M, name), name
-    assert L.score(raters) == M.score(raters)
-    np.testing.assert_array_equal(L.predict_proba(raters), M.predict_proba(raters))
+    M.fit_.save(tmp_path / "study.fit")
+    L = tl.load(tmp_path / "study.fit")
+    for name in ("place_cov", "draws", "asked", "dispersion", "plane"):
+        np.testing.assert_array_equal(getattr(L, name), getattr(M.fit_, name))
+    for name in ("names", "error_rate_interval", "violations", "log_likelihood"):
+        assert getattr(L, name) == getattr(M.fit_, name), name
+    assert L.raters.lapses == M.rater_lapses_
+    assert L.raters.intervals == M.rater_lapse_intervals_
+    np.testing.assert_array_equal(L.map.X, M.embedding_)
+    np.testing.assert_array_equal(L.probabilities(raters), M.predict_proba(raters))
     new = {"x": F[0] + 0.1}
     np.testing.assert_array_equal(
         L.place(features=new).covariance, M.place(features=new).covariance
     )
-    np.testing.assert_array_equal(L.posterior(raters, 4), M.posterior(raters, 4))
 
 
 def test_sparse_features_and_weights_of_raters_are_kept(tmp_path):
@@ -155,69 +154,69 @@ def test_sparse_features_and_weights_of_raters_are_kept(tmp_path):
     M = tl.ChoiceMap(2, l2=0.1, feature_share={"words": 0.4, "pictures": 0.5}).fit(
         S, features=given
     )
-    M.save(tmp_path / "map.npz")
-    L = tl.load_map(tmp_path / "map.npz")
-    assert L.feature_shares_ == {"words": 0.4, "pictures": 0.5}
+    M.fit_.save(tmp_path / "study.fit")
+    L = tl.load(tmp_path / "study.fit")
+    assert L.features.names == ("words", "pictures")
+    assert L.settings.shares == (0.4, 0.5)
     new = {"words": sparse.csr_array(np.round(F[:1])), "pictures": F[:1]}
     np.testing.assert_allclose(L.place(features=new).coordinates, M.place(features=new).coordinates)
     raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 3)
     W = tl.ChoiceMap(2, l2=0.1, raters="weights").fit(raters)
-    W.save(tmp_path / "weights.npz")
+    W.fit_.save(tmp_path / "weights.fit")
     np.testing.assert_array_equal(
-        tl.load_map(tmp_path / "weights.npz").predict_proba(raters), W.predict_proba(raters)
+        tl.load(tmp_path / "weights.fit").probabilities(raters), W.predict_proba(raters)
     )
 
 
-def test_a_file_that_is_no_map_is_refused(tmp_path):
+def test_a_file_that_is_no_fit_is_refused(tmp_path):
     _, _, _, M = line_up()
-    path = tmp_path / "map.npz"
-    M.save(path)
+    path = tmp_path / "study.fit"
+    M.fit_.save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(tl.errors.FormatError, match="cut short"):
-        tl.load_map(path)
+        tl.load(path)
     with pytest.raises(tl.errors.FormatError, match="check the path"):
-        tl.load_map(tmp_path / "none.npz")
-    np.savez(path, X=np.eye(3))
-    with pytest.raises(tl.errors.FormatError, match="no map"):
-        tl.load_map(path)
-    np.savez(path, header=np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(tl.errors.FormatError, match="no map"):
-        tl.load_map(path)
+        tl.load(tmp_path / "none.fit")
+    with path.open("wb") as file:
+        np.savez(file, X=np.eye(3))
+    with pytest.raises(tl.errors.FormatError, match="no fit"):
+        tl.load(path)
+    with path.open("wb") as file:
+        np.savez(file, header=np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(tl.errors.FormatError, match="no fit"):
+        tl.load(path)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"), [("version", "newer trilens"), ("embedding", "was changed")]
-)
-def test_a_changed_map_is_refused(tmp_path, change, said):
+@pytest.mark.parametrize(("change", "said"), [("version", "newer trilens"), ("X", "was changed")])
+def test_a_changed_fit_is_refused(tmp_path, change, said):
     _, _, _, M = line_up()
-    path = tmp_path / "map.npz"
-    M.save(path)
+    path = tmp_path / "study.fit"
+    M.fit_.save(path)
     with np.load(path) as archive:
         arrays = dict(archive.items())
     header = json.loads(bytes(arrays["header"]))
     if change == "version":
         header["version"] = 99
     else:
-        arrays["embedding"] = arrays["embedding"] + 1
+        arrays["X"] = arrays["X"] + 1
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    np.savez(path, **arrays)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
     with pytest.raises(tl.errors.FormatError, match=said):
-        tl.load_map(path)
+        tl.load(path)
 
 
-def test_a_map_appears_whole_or_not_at_all(tmp_path):
+def test_a_fit_appears_whole_or_not_at_all(tmp_path):
     _, _, _, M = line_up()
     with pytest.raises(tl.errors.FormatError):
-        M.save(tmp_path / "no folder" / "map.npz")
+        M.fit_.save(tmp_path / "no folder" / "study.fit")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_questions_take_a_loaded_map(tmp_path):
-    _, _, S, _ = study()
+def test_questions_take_a_loaded_fit(tmp_path):
     M = featured()
-    M.save(tmp_path / "map.npz")
-    assert (
-        tl.medoid(S, model=tl.load_map(tmp_path / "map.npz")).to_dict()
-        == tl.medoid(S, model=M).to_dict()
-    )
+    M.fit_.save(tmp_path / "study.fit")
+    asked = tl.medoid(tmp_path / "study.fit")
+    assert asked.to_dict() == tl.medoid(M).to_dict()
+    assert asked.to_dict() == tl.load(tmp_path / "study.fit").medoid().to_dict()

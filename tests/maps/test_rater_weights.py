@@ -98,8 +98,8 @@ def test_unknown_raters_are_the_population(study):
     few = S.triples[:20]
     stranger = Statements(few, S.n_objects, kind=S.kind, raters=["someone"] * 20)
     nobody = Statements(few, S.n_objects, kind=S.kind)
-    np.testing.assert_array_equal(M.predict_proba(stranger), M.model_.probabilities(nobody))
-    np.testing.assert_array_equal(M.predict_proba(nobody), M.model_.probabilities(nobody))
+    np.testing.assert_array_equal(M.predict_proba(stranger), M.fit_.map.probabilities(nobody))
+    np.testing.assert_array_equal(M.predict_proba(nobody), M.fit_.map.probabilities(nobody))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -269,14 +269,11 @@ def test_neither_rows_objects_nor_the_names_of_raters_matter():
         np.testing.assert_allclose(N.rater_weights_[5 - r], M.rater_weights_[r], rtol=0.02)
 
 
-def test_refits_and_copies_keep_the_raters_weights(study):
+def test_refits_and_draws_are_of_the_population(study):
     S, *_, M = study
-    with M.refitting(S) as refit:
-        model = refit(np.ones(len(S)))
-    np.testing.assert_allclose(model.embedding, M.embedding_, atol=0.15)
-    copies = M.bootstrap(S, 3)
-    assert copies.embeddings.shape == (3, 16, 2)
-    assert np.corrcoef(copies.embeddings[0].ravel(), M.embedding_.ravel())[0, 1] > 0.95
+    again = M.fit_.refits(S)(np.ones(len(S)))
+    assert np.corrcoef(again.X.ravel(), M.embedding_.ravel())[0, 1] > 0.95
+    assert np.corrcoef(M.fit_.draws[0].ravel(), M.embedding_.ravel())[0, 1] > 0.9
 
 
 def test_place_errors_and_the_interval_of_the_error_rate(study):
@@ -311,7 +308,7 @@ def test_files_too_large_to_hold(monkeypatch, tmp_path):
     S, *_ = asked("central", each=60)
     path = tmp_path / "answers.csv"
     tl.write_statements(S, path)
-    monkeypatch.setattr(tl.Answers, "held", False)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     answers = tl.Answers(path)
     with pytest.raises(ParameterError, match="raters='weights' cannot be fitted"):
         ChoiceMap(2, raters="weights").fit(answers)
@@ -330,11 +327,11 @@ def test_a_known_lapse_stays(study):
 
 
 def test_more_answers_than_are_needed_to_choose_are_drawn_from(monkeypatch):
-    from trilens.maps import selection
+    from trilens.maps import laplace
 
     S, *_ = asked(each=150)
-    monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
-    monkeypatch.setattr(selection, "_MOST_EACH", 1)
+    monkeypatch.setattr(laplace, "_MOST_ANSWERS", 600)
+    monkeypatch.setattr(laplace, "_MOST_EACH", 1)
     seen = []
     original = rater_fit._HeldOut
 

@@ -1,4 +1,4 @@
-"""The lens map by passes over files, held to the lens map of the same statements."""
+"""The lens map and the fit by passes over files, held to those of the same answers in memory."""
 
 from __future__ import annotations
 
@@ -12,23 +12,11 @@ import trilens as tl
 from trilens import answers
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
-from trilens.maps import lens_map, passes, streamed
+from trilens.maps import fitted, lens_map, passes
 from trilens.maps.map import Map
-from trilens.maps.streamed import (
-    HeldOutAnswers,
-    HeldRows,
-    QuestionSample,
-    StreamedMap,
-    product,
-    sampled_rows,
-    score,
-    stream_map,
-)
+from trilens.maps.passes import HeldRows, QuestionSample, product, sampled_rows, score
+from trilens.maps.streamed import stream_lens_map
 from trilens.statements.layout import read_options
-
-
-def map_files(source: Path, n_components: int | None, objects=None, **parameters) -> StreamedMap:
-    return stream_map(tl.Answers(source, objects=objects), n_components, **parameters)
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -52,8 +40,7 @@ def test_it_is_as_good_as_the_lens_map_of_all_pairs(tmp_path: Path, kind: str) -
     points = np.random.default_rng(0).standard_normal((500, 2))
     S = tl.simulate_statements(points, 50_000, kind=kind, random_state=1)
     tl.write_statements(S, tmp_path / "a.parquet")
-    found = map_files(tmp_path / "a.parquet", 2, method="lensmap")
-    assert found.names == S.names
+    found = stream_lens_map(tl.Answers(tmp_path / "a.parquet"), 2)
     assert found.counts.statements == 50_000
     assert np.abs(found.embedding.mean(axis=0)).max() < 1e-4
     # measured: 0.0740 and 0.0748, 0.2364 and 0.2379, 0.1464 and 0.1470
@@ -66,30 +53,9 @@ def test_threads_do_not_change_it(tmp_path: Path) -> None:
     S = tl.simulate_statements(points, 2000, random_state=1)
     for i, rows in enumerate(np.split(np.arange(2000), 4)):
         tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
-    one = map_files(tmp_path, 2, method="lensmap", n_threads=1)
-    other = map_files(tmp_path, 2, method="lensmap", n_threads=3)
+    given = tl.Answers(tmp_path)
+    one, other = (stream_lens_map(given, 2, n_threads=k) for k in (1, 3))
     assert np.array_equal(one.embedding, other.embedding)
-    tl.write_statements(S, tmp_path / "all.npz")
-    whole = map_files(tmp_path / "all.npz", 2, method="lensmap")
-    order = [one.names.index(name) for name in whole.names]
-    # another order of objects is another start, and the same map
-    assert procrustes(whole.embedding, one.embedding[order])[2] < 0.01
-
-
-def test_wrong_arguments(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,c\nb,c,d\n")
-    with pytest.raises(ParameterError, match="4 objects span 3 dimensions"):
-        map_files(tmp_path / "a.csv", 4)
-    with pytest.raises(ParameterError, match="takes the objects from the files"):
-        map_files(tmp_path / "a.csv", 1, objects=["a"])
-    with pytest.raises(ParameterError, match="method is 'soe'"):
-        map_files(tmp_path / "a.csv", 1, method="soe")
-    with pytest.raises(ParameterError, match="too few for a streamed choice map"):
-        map_files(tmp_path / "a.csv", 1)
-    with pytest.raises(ParameterError, match="cannot choose n_components"):
-        map_files(tmp_path / "a.csv", None, method="lensmap")
-    with pytest.raises(ParameterError, match="streamed from files of answers"):
-        stream_map(tl.Answers([[0, 1, 2]]), 1)
 
 
 # ---- the estimators, where the answers are too large to hold --------------------------------
@@ -106,32 +72,28 @@ def large(tmp_path: Path, monkeypatch) -> tl.Answers:
     return tl.Answers(tmp_path / "large.csv")
 
 
-def test_a_choice_map_of_large_files_is_streamed(large: tl.Answers) -> None:
+def test_the_fit_of_large_files_is_that_of_the_same_answers_in_memory(large: tl.Answers) -> None:
     assert not large.held
-    M = tl.ChoiceMap(2).fit(large)
-    found = stream_map(large, 2)
-    assert np.array_equal(M.embedding_, found.embedding)
-    assert (M.names_, M.n_components_) == (found.names, 2)
-    assert (M.lapse_, M.error_rate_) == (found.lapse, found.error_rate)
-    assert M.streamed_.predicted == found.predicted
-    assert tl.ChoiceMap().fit(large).n_components_ == 2
-    S = tl.read_statements(large.source)
+    found, S = tl.fit(large), tl.read_statements(large.source)
+    held = tl.fit(S)
+    assert (found.statements, found.n_answers) == (None, 6000)
+    assert found.map.n_components == held.map.n_components == 2
+    order = [found.names.index(name) for name in S.names]
+    np.testing.assert_allclose(found.map.X[order], held.map.X, atol=1e-9)
+    assert found.error_rate == pytest.approx(held.error_rate)
+    assert found.error_rate_interval == pytest.approx(held.error_rate_interval)
+    np.testing.assert_allclose(found.place_cov[order], held.place_cov, rtol=1e-6)
+    np.testing.assert_allclose(found.draws[:, order], held.draws, atol=1e-6)
+    np.testing.assert_allclose(found.residual.mean[order], held.residual.mean, atol=1e-9)
+
+
+def test_a_choice_map_of_large_files(large: tl.Answers) -> None:
+    M, S = tl.ChoiceMap(2, l2=0.1).fit(large), tl.read_statements(large.source)
+    assert np.array_equal(M.transform(S), tl.ChoiceMap(2, l2=0.1).fit_transform(S))
     assert M.score(S) > 0.8
     assert M.predict_proba(S).shape == (6000, 3)
-    assert M.depth().depth.argmax() == M.model_.depth().depth.argmax()
-    for wanted in ("error_rate_interval_", "place_errors_", "violations_"):
-        with pytest.raises(ParameterError, match=f"{wanted} is not available: this map was str"):
-            getattr(M, wanted)
-    with pytest.raises(ParameterError, match="a bootstrap is not available"):
-        M.bootstrap(S, 2)
-    with pytest.raises(AttributeError, match="no l2_: this map was streamed from files"):
-        _ = M.l2_
-    for wrong in ({"l2": 0.1}, {"lapses": 0.2}, {"init": np.zeros((40, 2))}):
-        with pytest.raises(ParameterError, match=f"ChoiceMap: {next(iter(wrong))} cannot be"):
-            tl.ChoiceMap(2, **wrong).fit(large)
-    with pytest.raises(ParameterError, match="sample_weight is not available"):
+    with pytest.raises(ParameterError, match="sample_weight needs answers that are held"):
         tl.ChoiceMap(2).fit(large, sample_weight=np.ones(6000))
-    assert tl.ChoiceMap(2, l2=0.1).fit(S).streamed_ is None
 
 
 def test_a_lens_map_of_large_files_needs_no_statements(large: tl.Answers, monkeypatch) -> None:
@@ -142,7 +104,7 @@ def test_a_lens_map_of_large_files_needs_no_statements(large: tl.Answers, monkey
     assert M.transform(S).shape == (40, 2)
     monkeypatch.setattr(lens_map, "SMOOTHED_OBJECTS", 20)
     many = tl.LensMap(2).fit(large)
-    assert np.array_equal(many.embedding_, stream_map(large, 2, method="lensmap").embedding)
+    assert np.array_equal(many.embedding_, stream_lens_map(large, 2).embedding)
     assert procrustes(M.embedding_, many.embedding_)[2] < 0.05
     assert many.names_ == M.names_
     with pytest.raises(ParameterError, match="adds counts of pairs"):
@@ -164,7 +126,7 @@ def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
     assert tl.violations(fitted.embedding_, given, kind="central") == share
 
 
-# ---- the choice map ------------------------------------------------------------------------
+# ---- sums over statements -------------------------------------------------------------------
 
 
 def _loss(X: np.ndarray, lapse: float, kind: str, triples: np.ndarray) -> float:
@@ -206,44 +168,29 @@ def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int
     assert whole == pytest.approx(expected[:, low[0], low[1]], abs=1e-10)
 
 
-@pytest.mark.parametrize(("kind", "rest"), [("central", 0.004), ("odd", 0.03), ("closer", 0.03)])
-def test_it_is_far_better_than_the_lens_map(tmp_path: Path, kind: str, rest: float) -> None:
-    points = np.random.default_rng(0).standard_normal((300, 2))
-    S = tl.simulate_statements(points, 60_000, kind=kind, error_rate=0.2, random_state=1)
-    tl.write_statements(S, tmp_path / "a.parquet")
-    found = map_files(tmp_path / "a.parquet", 2)
-    lens = map_files(tmp_path / "a.parquet", 2, method="lensmap")
-    left = procrustes(points, found.embedding)[2]
-    assert left < rest
-    assert left < 0.3 * procrustes(points, lens.embedding)[2]
-    assert found.error_rate == pytest.approx(0.2, abs=0.03)
-    assert found.predicted == pytest.approx(0.8, abs=0.03)
-    assert found.aside == pytest.approx(3000, rel=0.1)
-    assert (lens.error_rate, lens.predicted) == (None, None)
-
-
-@pytest.mark.slow
-def test_passes_over_files_go_on_from_a_start_in_memory(tmp_path: Path, monkeypatch) -> None:
+def test_passes_over_all_answers_go_on_from_a_part_of_them(tmp_path: Path, monkeypatch) -> None:
     points = np.random.default_rng(0).standard_normal((200, 2))
     S = tl.simulate_statements(points, 40_000, error_rate=0.2, random_state=1)
     names = [f"object {i}" for i in range(200)]
     S = tl.Statements(S.triples, 200, names)
     for i, rows in enumerate(np.split(np.arange(40_000), 4)):
         tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
-    whole = map_files(tmp_path / "*.csv", 2)
-    monkeypatch.setattr(streamed, "_MOST_STARTED", 6000)
-    monkeypatch.setattr(streamed, "_CHOICE_PASSES", 0)
-    start = map_files(tmp_path / "*.csv", 2)
-    monkeypatch.setattr(streamed, "_CHOICE_PASSES", 4)
-    passes = map_files(tmp_path / "*.csv", 2)
-    order = [int(name.split()[1]) for name in passes.names]
-    left = [procrustes(points[order], found.embedding)[2] for found in (whole, start, passes)]
+    whole = tl.fit(S, n_components=2)
+    monkeypatch.setattr(fitted, "MOST_FITTED", 6000)
+    held = tl.fit(S, n_components=2)
+    assert 5000 < len(held.sample) < 7000
+    monkeypatch.setattr(fitted, "_MOST_PASSES", 0)
+    start = tl.fit(S, n_components=2)
+    left = [procrustes(points, found.map.X)[2] for found in (whole, start, held)]
     assert left[2] < 0.5 * left[1]
     assert left[2] < 2 * left[0]
-    one = map_files(tmp_path / "*.csv", 2, n_threads=1)
-    assert np.array_equal(one.embedding, passes.embedding)
-    elsewhere = map_files(tmp_path / "*.csv", 2, cluster="local:2")
-    assert np.allclose(elsewhere.embedding, passes.embedding)
+    monkeypatch.setattr(fitted, "_MOST_PASSES", 4)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 100)
+    files = tl.fit(tl.Answers(tmp_path / "*.csv"), n_components=2)
+    order = [files.names.index(name) for name in names]
+    np.testing.assert_allclose(files.map.X[order], held.map.X, atol=1e-6)
+    with pytest.raises(ParameterError, match="sample_weight is for up to 6,000 answers"):
+        tl.ChoiceMap(2).fit(S, sample_weight=np.ones(40_000))
 
 
 def _answered(points: np.ndarray, triples: np.ndarray) -> tl.Statements:
@@ -270,38 +217,10 @@ def test_objects_may_be_asked_about_unequally(tmp_path: Path, design: str) -> No
         triples = triples[(a != b) & (a != c) & (b != c)]
     tl.write_statements(_answered(points, triples), tmp_path / "a.parquet")
     # measured: 0.134 and 0.009, 0.142 and 0.007; 0.92 and 0.48, 0.96 and 0.55 without weights
-    lens = map_files(tmp_path / "a.parquet", 2, method="lensmap")
+    lens = stream_lens_map(tl.Answers(tmp_path / "a.parquet"), 2)
     assert procrustes(points, lens.embedding)[2] < 0.2
-    found = map_files(tmp_path / "a.parquet", 2)
-    assert procrustes(points, found.embedding)[2] < 0.03
-
-
-def test_sorted_files_are_no_harm(tmp_path: Path, monkeypatch) -> None:
-    points = np.random.default_rng(0).standard_normal((200, 2))
-    S = tl.simulate_statements(points, 30_000, random_state=1)
-    tl.write_statements(S.take(np.lexsort(S.triples.T[::-1])), tmp_path / "a.parquet")
-    monkeypatch.setattr(streamed, "_LADDER_ROWS", 8000)
-    monkeypatch.setattr(streamed, "_LADDER_EACH", 1)
-    found = map_files(tmp_path / "a.parquet", None)
-    assert found.embedding.shape == (200, 2)
-    assert procrustes(points, found.embedding)[2] < 0.01
-
-
-def test_guesses_are_told_as_such(tmp_path: Path) -> None:
-    triples = np.argsort(np.random.default_rng(0).random((20_000, 60)), axis=1)[:, :3]
-    tl.write_statements(tl.Statements(triples), tmp_path / "a.parquet")
-    found = map_files(tmp_path / "a.parquet", None)
-    assert found.embedding.shape == (60, 2)
-    assert found.predicted == pytest.approx(1 / 3, abs=0.06)
-    assert np.isfinite(found.embedding).all()
-
-
-def test_the_dimension_is_that_of_the_points(tmp_path: Path) -> None:
-    for dimension in (2, 3):
-        points = np.random.default_rng(0).standard_normal((200, dimension))
-        S = tl.simulate_statements(points, 40_000, random_state=1)
-        tl.write_statements(S, tmp_path / "a.parquet")
-        assert map_files(tmp_path / "a.parquet", None).embedding.shape == (200, dimension)
+    found = tl.fit(tmp_path / "a.parquet", n_components=2)
+    assert procrustes(points, found.map.X)[2] < 0.03
 
 
 def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
@@ -311,7 +230,8 @@ def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
     low, high = QuestionSample(0.0, 0.3, 5), QuestionSample(0.3, 2.0, 5)
 
     def among(some: np.ndarray, draw: QuestionSample) -> np.ndarray:
-        return np.concatenate(sampled_rows(HeldRows("central", some), None, draw))
+        found = sampled_rows(HeldRows("central", some), None, draw)
+        return np.concatenate([rows for rows, _ in found])
 
     for draw in (low, high):
         one, two = (among(some, draw) for some in (triples, turned))
@@ -321,21 +241,6 @@ def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
     assert len(parts[0]) == pytest.approx(1500, rel=0.1)
     other = among(triples, QuestionSample(0.0, 0.3, 6))
     assert not np.array_equal(other, parts[0])
-
-
-def test_the_scale_is_that_of_answers_kept_aside() -> None:
-    rng = np.random.default_rng(0)
-    X = 3 * rng.standard_normal((50, 2))
-    triples = np.argsort(rng.random((20_000, 50)), axis=1)[:, :3].astype(np.int32)
-    P = Map(X, 0.3, "central").probabilities(triples)
-    answer = (P.cumsum(axis=1) < rng.random((len(P), 1))).sum(axis=1).clip(max=2)
-    rows = np.arange(len(P))
-    chosen = triples[rows, answer]
-    triples[rows, answer] = triples[:, 0]
-    triples[:, 0] = chosen
-    found = HeldOutAnswers("central", triples).tuned(X / 10)
-    assert np.linalg.norm(found.X) / np.linalg.norm(X) == pytest.approx(1, abs=0.1)
-    assert found.lapse == pytest.approx(0.3, abs=0.05)
 
 
 def test_rows_are_cut_the_same_way_on_any_number_of_threads(monkeypatch) -> None:

@@ -120,6 +120,11 @@ def _illustrated(panel: str) -> list[Series]:
             for metric in (i.BIAS, i.SLOPE, i.BIAS_OF_FEW, "estimated minus true edges")
         ],
         "local depth": list(product((i.LENS, i.LOCAL_DEPTH), (i.WITH_DENSITY, i.FROM_MODE))),
+        "sparse graphs": list(product((i.PLANE, i.SPACE, i.MAXIMUM), (i.EDGES,))),
+        "shared lenses": [
+            (i.BY_SHARED, i.WITH_DISTANCE),
+            *product((i.LOCAL_DEPTH, i.BY_SHARED), (i.WITH_DENSITY,)),
+        ],
     }
     return found[panel]
 
@@ -179,7 +184,7 @@ def test_every_rule_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_wrong_correction_is_biased(
     wrong: Callable[..., Any], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trilens.graph.correct_errors", wrong)
+    monkeypatch.setattr("trilens.lens.correct_errors", wrong)
     experiment = EXPERIMENTS["illustrations"]
     cells = [c for c in experiment.cells(runs=40) if c.point == illustrations.THRESHOLD]
     rows = tuple(row for cell in cells for row in cell.measured(experiment.measure))

@@ -30,7 +30,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def found(people):
-    return reliability(people, forecast=True)
+    return reliability(people)
 
 
 def test_raters_stand_on_one_axis_the_most_careful_first(found):
@@ -51,16 +51,6 @@ def test_the_bar_has_chance_prediction_agreement_and_the_best(found):
     assert len(texts) == 4
     assert f"two raters agree {found.ceiling:.0%}" in texts
     assert len(plots.ceiling_bar(reliability([[0, 1, 2]])).texts) == 1
-
-
-@pytest.mark.parametrize("what", ["set_size", "map_accuracy"])
-def test_the_curve_goes_on_where_it_ends(found, what):
-    ax = plots.learning_curve(found.forecast, what)
-    ahead, seen = ax.lines[:2]
-    assert seen.get_xdata()[-1] == ahead.get_xdata()[0] == found.forecast.answers
-    assert seen.get_ydata()[-1] == getattr(found.forecast.points[-1], what)
-    with pytest.raises(ParameterError, match="'set_size' or 'map_accuracy'"):
-        plots.learning_curve(found.forecast, "height")
 
 
 def test_models_stand_between_chance_and_the_ceiling(people, tmp_path):

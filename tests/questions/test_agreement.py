@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from people import survey
-from trilens.questions.reliability import reliability
 from trilens.agreement import agreement_between, agreement_within, reachable
+from trilens.questions.reliability import reliability
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 

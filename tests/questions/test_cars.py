@@ -7,7 +7,7 @@ import pytest
 
 from carlabels import car_classes
 from trilens.files import read_statements
-from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.cluster.spectral import KRNGClustering, purity
 from trilens.questions.medoid import medoid
 from trilens.questions.outliers import outliers

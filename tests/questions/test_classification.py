@@ -12,14 +12,11 @@ from sklearn.semi_supervised import LabelSpreading
 
 import drawn
 from trilens.counts import count_central, count_classes, count_labelled_pairs
-from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError
+from trilens.lens import class_depth
 from trilens.questions.classify.classes import classify, make_classifier
-from trilens.questions.classify.classifiers import (
-    KRNGClassifier,
-    LensDepthClassifier,
-    MapClassifier,
-)
+from trilens.questions.classify.map_classifier import MapClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.labels import encode_labels
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
@@ -359,7 +356,7 @@ def test_counts_suffice_for_algorithms_3_and_4():
         KRNGClassifier().fit(by_class, codes)
     with pytest.raises(ParameterError, match="not CentralCounts"):
         KRNGClassifier().fit(count_central(S), codes)
-    with pytest.raises(ParameterError, match="too few to estimate"):
+    with pytest.raises(ParameterError, match="too few answers to estimate"):
         KRNGClassifier(error_rate="estimate").fit(by_pair, codes)
 
 
@@ -367,7 +364,7 @@ def test_features_with_all_answers_wrong_mirror_those_with_none():
     """Section 6.1.3: with errorprob 1 the features are about (1 - LD) / 2."""
     S, truth = two_groups(40, None)
     wrong, _ = two_groups(40, None, error_rate=1.0)
-    clean, mirrored = class_depth(S, truth, 2), class_depth(wrong, truth, 2)
+    clean, mirrored = (class_depth(count_classes(T, truth, 2)) for T in (S, wrong))
     error = mirrored - (1 - clean) / 2
     # a share of 171 answers or more, each of the two wrong ones with chance 1/2
     assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)

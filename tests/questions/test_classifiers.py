@@ -7,8 +7,8 @@ from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
+from trilens.questions.classify.svm import decision_path
 from trilens.questions.classify.tuning import REGULARISATION, _best_svm, _folds, tuned_classifier
-from trilens.svm import decision_path
 
 GRID = np.array(REGULARISATION, dtype=np.float64)
 

@@ -7,9 +7,10 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 import drawn
+import trilens as tl
+from trilens import lens
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
-from trilens.questions.cluster import spectral
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.cluster.spectral import (
     KRNGClustering,
@@ -29,7 +30,7 @@ def test_every_object_gets_a_cluster(S, n_clusters, k):
     assert model.labels_.shape == (S.n_objects,)
     assert model.labels_.min() == model.labels_[0] == 0
     assert model.labels_.max() < n_clusters
-    W = reference.k_rng(S.triples, S.n_objects, model.k_)
+    W = np.array(tl.reference.k_rng(S, model.k_))
     assert model.isolated_.tolist() == np.flatnonzero(W.sum(axis=1) == 0).tolist()
 
 
@@ -43,11 +44,11 @@ def random_graph(n, seed):
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
-    monkeypatch.setattr(spectral, "_DENSE", 100 if dense else 0)
+    monkeypatch.setattr(lens, "_DENSE", 100 if dense else 0)
     W = random_graph(40, 3)
     degree = W.sum(axis=1)
     values, _ = eigh(np.diag(degree) - W, np.diag(degree))
-    _, vectors = spectral.laplacian_eigenvectors(csr_array(W), 4)
+    _, vectors = lens.laplacian_eigenvectors(csr_array(W), 4)
     for value, u in zip(values[:4], vectors.T, strict=True):
         assert np.allclose((np.diag(degree) - W) @ u, value * degree * u, atol=1e-8)
 
@@ -55,10 +56,10 @@ def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
 def test_a_graph_in_many_parts_has_all_its_eigenvectors():
     parts = 14
     W = np.kron(np.eye(parts), np.ones((6, 6)) - np.eye(6))
-    _, vectors = spectral.laplacian_eigenvectors(csr_array(W), parts)
+    _, vectors = lens.laplacian_eigenvectors(csr_array(W), parts)
     assert vectors.shape == (6 * parts, parts)
     assert np.linalg.matrix_rank(vectors) == parts
-    clusters = spectral.spectral_clusters(csr_array(W), parts, 0)
+    clusters = lens.spectral_clusters(csr_array(W), parts, 0)
     assert purity(np.repeat(np.arange(parts), 6), clusters) == 1
 
 

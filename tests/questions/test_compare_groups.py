@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trilens import Answers, ChoiceMap, Statements, compare_groups
+from trilens import Answers, Statements, compare_groups
 from trilens.errors import ParameterError, TrilensError
+from trilens.maps.fitted import fit_answers
+from trilens.maps.fitting import How
 from trilens.questions.compare_groups import groups_given
 from trilens.questions.group_test import Exchange, differing_groups
-from trilens.questions.model import AnswerModel
+from trilens.words import no_group_test
 
 N = 16
 
@@ -36,7 +38,7 @@ def _asked(seed, *, raters=12, each=60, other=(), moved=(), tastes=0.3):
 
 
 def _quick(S):
-    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=60, tol=1e-3).fit(S)
+    return fit_answers(S, How(2, 0.1, lapses="one", max_iter=60, tol=1e-3))
 
 
 def _of(S):
@@ -52,8 +54,8 @@ def moved():
 
 @pytest.fixture(scope="module")
 def found(moved):
-    S, model = moved
-    return compare_groups(S, _of(S), model=model)
+    S, fitted = moved
+    return compare_groups(fitted, _of(S))
 
 
 def test_groups_with_an_object_elsewhere_differ_and_it_is_named(found):
@@ -95,8 +97,7 @@ def test_facts_are_plain_and_a_row_for_each_object(found):
 def _test(S, group, **options):
     names, rater = np.unique(np.asarray(S.raters), return_inverse=True)
     of = np.array([group[name] == "rest" for name in names.tolist()]).astype(np.int64)
-    model = AnswerModel(S, _quick(S), 0)
-    return differing_groups(S, rater, of[rater], model, permutations=99, **options)
+    return differing_groups(S, rater, of[rater], _quick(S), permutations=99, **options)
 
 
 def test_groups_that_see_alike_rarely_differ_and_name_no_object():
@@ -207,7 +208,7 @@ def test_a_group_of_one_rater_cannot_be_tested(moved):
     S, _ = moved
     test = _test(S, {name: "one" if name == "r00" else "rest" for name in _of(S)})
     assert test.p_value is None
-    assert "fewer than two raters" in test.why_not
+    assert "fewer than two raters" in no_group_test(test)
 
 
 @pytest.mark.slow
@@ -215,7 +216,7 @@ def test_neither_the_order_of_rows_nor_that_of_objects_matters(moved):
     S, _ = moved
     rng = np.random.default_rng(1)
     T = S.subset(rng.permutation(N)).take(rng.permutation(len(S)))
-    ours, theirs = (compare_groups(X, _of(X), model=_quick(X)) for X in (S, T))
+    ours, theirs = (compare_groups(_quick(X), _of(X)) for X in (S, T))
     assert ours.p_value == theirs.p_value
     assert ours.differing == theirs.differing
     assert [g.medoid for g in ours.groups] == [g.medoid for g in theirs.groups]
@@ -231,7 +232,7 @@ def _conditions(seed, moved=()):
 
 def test_conditions_within_raters_are_exchanged_within_raters():
     S, second = _conditions(0, moved=(3,))
-    found = compare_groups(S, np.where(second, "b", "a"), model=_quick(S))
+    found = compare_groups(_quick(S), np.where(second, "b", "a"))
     assert found.exchanged == "answers"
     assert found.differ
     assert found.differing[0] == "o03"
@@ -240,9 +241,8 @@ def test_conditions_within_raters_are_exchanged_within_raters():
     for seed in range(12):
         S, second = _conditions(seed)
         rater = np.unique(np.asarray(S.raters), return_inverse=True)[1]
-        model = AnswerModel(S, _quick(S), 0)
         lot = np.random.default_rng(seed).permuted(second).astype(np.int64)
-        p_values.append(differing_groups(S, rater, lot, model, permutations=99).p_value)
+        p_values.append(differing_groups(S, rater, lot, _quick(S), permutations=99).p_value)
     assert sum(p <= 0.05 for p in p_values) <= 2
     assert 0.25 < np.mean(p_values) < 0.75
 
@@ -272,7 +272,7 @@ def test_some_raters_in_between_are_not_tested():
     group[:10] = 1  # one rater is in both
     test = differing_groups(S, number, group, None, permutations=19)
     assert test.p_value is None
-    assert "1 of 12 raters answered in several groups" in test.why_not
+    assert "1 of 12 raters answered in several groups" in no_group_test(test)
 
 
 def test_exchanges_keep_the_sizes_and_stay_within_strata():
@@ -290,7 +290,7 @@ def test_exchanges_keep_the_sizes_and_stay_within_strata():
 def test_three_groups_are_compared_at_once():
     S = _asked(3, raters=9, each=40)
     by = {name: "abc"[int(name[1:]) % 3] for name in np.unique(S.raters).tolist()}
-    found = compare_groups(S, by, model=_quick(S))
+    found = compare_groups(_quick(S), by)
     assert [group.name for group in found.groups] == ["a", "b", "c"]
     assert found.p_value is not None
     assert found.shift.shape == (N,)

@@ -36,7 +36,6 @@ def test_the_classifier_has_the_default_of_the_function(fitted):
     few = tl.MapClassifier().fit(S[:30], Y)
     assert few.map_ == tl.classify(S[:30], Y).method == "lensmap"
     assert tl.MapClassifier(error_rate=0.1).fit(S, Y).map_ == "lensmap"
-    assert tl.LensMapClassifier().fit(S, Y).map_ == "lensmap"
 
 
 def test_a_classifier_predicts_the_objects_of_statements(fitted):
@@ -65,7 +64,11 @@ def test_probabilities_of_classes(fitted):
     assert set(P[labelled].max(axis=1)) == {1.0}
     np.testing.assert_array_equal(fitted.predict_proba(["object 3"]), P[[3]])
     held = cross_val_predict(
-        tl.LensMapClassifier(n_components=2), S.objects, POINTS.labels, cv=3, method="predict_proba"
+        tl.MapClassifier(map="lensmap", n_components=2),
+        S.objects,
+        POINTS.labels,
+        cv=3,
+        method="predict_proba",
     )
     assert ((held[:, 1] > 0.5) == POINTS.labels).mean() > 0.8
     assert not hasattr(tl.MapClassifier("svm-linear"), "predict_proba")

@@ -6,7 +6,6 @@ import pytest
 import trilens as tl
 from trilens.design import design
 from trilens.questions.reliability.cautions import about_design
-from trilens.questions.reliability.forecast import learning_curve
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
@@ -104,7 +103,7 @@ def test_nothing_one_rater_and_three_objects():
     assert few.counts_hold
 
 
-def test_intervals_by_the_model_where_the_design_asks_for_it():
+def test_intervals_hold_where_everybody_answers_one_list():
     rng = np.random.default_rng(7)
     points = gaussian(20, 2, random_state=7)
     every = simulate_statements(points, random_state=8)
@@ -116,23 +115,23 @@ def test_intervals_by_the_model_where_the_design_asks_for_it():
     S = Statements(rows, 20, raters=np.arange(800) // 80)
     found = tl.depth_intervals(S)
     assert found.method == "choice"
-    assert "same" in found.about
     covered = (found.low <= 0.85 * truth + 0.05) & (found.high >= 0.85 * truth + 0.05)
     assert covered.mean() >= 0.85
-    counted = tl.depth_intervals(S, method="counting")
-    assert counted.method == "counting"
-    some = every.take(rng.choice(len(every), 400, replace=False))
-    assert tl.depth_intervals(some).method == "counting"
+    counted = tl.depth_intervals(S, method="depth")
+    assert counted.method == "depth"
     with pytest.raises(tl.errors.ParameterError, match="method"):
         tl.depth_intervals(S, method="guess")
 
 
-def test_the_forecast_of_one_list_is_about_more_questions():
-    from trilens.maps import ChoiceMap
-    from trilens.questions.model import AnswerModel
+def test_a_fit_and_a_file_have_a_design(tmp_path):
+    S = tl.simulate.study(n_objects=16, n_statements=200).statements
+    tl.write_statements(S, tmp_path / "answers.csv")
+    assert design(tmp_path / "answers.csv") == design(S) == design(tl.fit(S))
 
-    list_ = simulate_statements(gaussian(12, 2, random_state=0), 150, random_state=1)
-    S = Statements(np.tile(list_.triples, (8, 1)), 12, raters=np.arange(1200) // 150)
-    model = AnswerModel(S, ChoiceMap(2, l2=0.05).fit(S), 0)
-    curve = learning_curve(S, model)
-    assert curve is None or (curve.unit == "question" and "questions" in curve.note)
+
+def test_rows_that_are_sorted_do_not_follow_from_each_other():
+    rng = np.random.default_rng(0)
+    rows = np.sort(asked(rng, 2000, 30), axis=1)
+    rows = rows[np.lexsort(rows.T[::-1])]
+    assert design(rows).adaptive
+    assert not design(rows, in_time=False).adaptive

@@ -6,10 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from trilens import ChoiceMap, Statements, distances
+from trilens import ChoiceMap, Statements, distances, fit
 from trilens.errors import FormatError, ParameterError
 from trilens.files import read_matrix
-from trilens.questions.model import AnswerModel
 from trilens.simulate import Points, simulate_statements
 
 
@@ -30,8 +29,8 @@ def model(answers):
 
 
 @pytest.fixture(scope="module")
-def found(answers, model):
-    return distances(answers, model=model)
+def found(model):
+    return distances(model)
 
 
 def test_distances_are_those_of_the_map_with_a_mean_of_one(answers, model, found):
@@ -43,16 +42,15 @@ def test_distances_are_those_of_the_map_with_a_mean_of_one(answers, model, found
     assert (found.errors[at] > 0).all()
     assert (np.diag(found.errors) == 0).all()
     np.testing.assert_array_equal(found.errors, found.errors.T)
-    # the same by the model that other questions share
-    shared = distances(answers, model=AnswerModel(answers, model, 0))
-    np.testing.assert_array_equal(shared.errors, found.errors)
+    # the same by the fit that other questions share
+    np.testing.assert_array_equal(model.fit_.distances().errors, found.errors)
 
 
 def test_more_answers_have_smaller_errors():
     errors = []
     for number in (100, 400, 4000):
         S = _answers(number)
-        errors.append(distances(S, model=ChoiceMap(2, lapses="one").fit(S)).errors.mean())
+        errors.append(distances(fit(S, n_components=2)).errors.mean())
     assert errors[1] < 0.7 * errors[0]
     assert errors[2] < 0.7 * errors[1]
 
@@ -61,16 +59,17 @@ def test_the_order_of_objects_does_not_matter(answers, model, found):
     order = np.random.default_rng(1).permutation(answers.n_objects)
     S = answers.subset(order)
     turned = ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S)
-    other = distances(S, model=turned)
+    other = distances(turned)
     np.testing.assert_allclose(other.matrix, found.matrix[np.ix_(order, order)], rtol=1e-3)
     np.testing.assert_allclose(other.errors, found.errors[np.ix_(order, order)], rtol=0.05)
+    assert other.names == tuple(found.names[i] for i in order)
 
 
 def test_another_map_has_no_errors(answers):
     found = distances(answers, method="lensmap")
     assert found.errors is None
     assert "standard_error" not in found.columns()
-    assert distances(answers, 3, "lensmap").n_components == 3
+    assert distances(fit(answers, n_components=3)).n_components == 3
 
 
 def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tmp_path):
@@ -150,11 +149,10 @@ def test_what_cannot_be_written_leaves_nothing_behind(found, tmp_path):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
-        ([[0, 1, 2]], {"n_components": 0}, "n_components is 0"),
         ([[0, 1, 2]], {"method": "pca"}, "method is 'pca'"),
         (Statements(np.zeros((0, 3), dtype=int), n_objects=4), {}, "there are none"),
         (Statements([[0, 1, 2]], n_objects=5001), {}, "at most 5,000 objects"),
-        ([[0, 1, 2]], {"model": "mine"}, "model is 'mine'"),
+        (ChoiceMap(), {}, "this ChoiceMap is not fitted"),
     ],
 )
 def test_bad_input_is_one_line(given, options, words):

@@ -429,10 +429,10 @@ def test_no_map_has_seen_the_objects_of_its_answers(several, monkeypatch):
     S, models, _ = several
     real, seen = alignment._maps, []
 
-    def watched(answers, F, asked, rng):
+    def watched(answers, F, asked, rng, tried):
         assert not set(np.unique(answers.triples)) & set(asked)
         seen.append((len(answers), len(asked)))
-        return [F[asked, :1]] * (len(alignment._PENALTIES) + 1)
+        return [F[asked, :1]] * (tried + 1)
 
     monkeypatch.setattr(alignment, "_maps", watched)
     tl.evaluate(S, embedding=models["noise"], aligned=True)
@@ -484,3 +484,16 @@ def test_a_good_model_of_few_raters_has_a_narrow_interval():
     found = tl.evaluate(S, embedding=POINTS)
     assert found.interval[0] > 0.8
     assert found.interval[1] - found.interval[0] < 0.15
+
+
+def test_distances_are_not_taken_for_vectors():
+    S = survey(POINTS, "odd", raters=4, per=50, pool=120, seed=1)
+    D = _distances(POINTS, "euclidean")
+    frame = pd.DataFrame(D, index=S.names, columns=S.names)
+    for given in (D, frame, frame[frame.columns[::-1]]):
+        with pytest.raises(ParameterError, match="give it as distances="):
+            tl.evaluate(S, embedding=given)
+        with pytest.raises(ParameterError, match="give it as distances="):
+            tl.evaluate(S, {"one": given})
+    similar = D.max() - D
+    assert tl.evaluate(S, embedding=similar).answers == len(S)

@@ -9,7 +9,7 @@ import pytest
 
 import trilens as tl
 from trilens.counts import count_labelled_pairs
-from trilens.questions.classify import classifiers as graph
+from trilens.questions.classify import paper
 from trilens.simulate import mixture, simulate_statements
 
 
@@ -20,7 +20,7 @@ def test_blocks_change_nothing(monkeypatch, alone: str, m: int) -> None:
     S = simulate_statements(drawn.points, m, error_rate=0.1, random_state=2)
     y = np.where(np.arange(80) % 3 == 0, -1, drawn.labels)
     whole = tl.KRNGClassifier(alone=alone, random_state=0).fit(S, y)
-    monkeypatch.setattr(graph, "_MOST_CELLS", 5 * 53)
+    monkeypatch.setattr(paper, "_MOST_CELLS", 5 * 53)
     parts = tl.KRNGClassifier(alone=alone, random_state=0).fit(S, y)
     assert parts.loo_errors_ == whole.loo_errors_
     assert parts.transduction_.tolist() == whole.transduction_.tolist()
@@ -45,7 +45,7 @@ def test_many_labelled_objects_need_little_memory(monkeypatch) -> None:
     drawn = mixture(n, [[0, 0], [6, 0]], random_state=1)
     S = simulate_statements(drawn.points, 60_000, random_state=2)
     y = np.where(np.arange(n) < labelled, drawn.labels, -1)
-    monkeypatch.setattr(graph, "_MOST_CELLS", 1 << 18)
+    monkeypatch.setattr(paper, "_MOST_CELLS", 1 << 18)
     model = tl.KRNGClassifier(k=[600], random_state=0)
     tracemalloc.start()
     model.fit(S, y)

@@ -6,9 +6,9 @@ import pytest
 from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError
 from trilens.files import read_statements
+from trilens.maps.fitted import fit
 from trilens.questions.classify.classes import _dealt_anew, check_labels, classify, make_classifier
 from trilens.questions.labels import encode_labels
-from trilens.questions.model import answer_model
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 
@@ -19,7 +19,7 @@ METHODS = ["choice", "lensmap", "krng", "depth"]
 def drawn():
     points = mixture(60, [[0, 0], [8, 0], [0, 8]], random_state=1)
     S = simulate_statements(points.points, 3000, random_state=2)
-    return points, S, answer_model(S)
+    return points, S, fit(S)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -37,11 +37,11 @@ def test_clear_classes(drawn, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_flipped_labels_are_named(drawn, method):
-    points, S, model = drawn
+    points, _, fitted = drawn
     y = points.labels.copy()
     flipped = [3, 20, 41]
     y[flipped] = (y[flipped] + 1) % 3
-    found = classify(S, y, method, model=model)
+    found = classify(fitted, y, method)
     named = {c.object: c for c in found.contradictions}
     assert {str(i) for i in flipped} <= set(named)
     assert (named["3"].label, named["3"].answers_say) == (y[3], points.labels[3])
@@ -51,9 +51,9 @@ def test_flipped_labels_are_named(drawn, method):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_labels_cannot_be_learnt(drawn, seed):
-    _, S, model = drawn
+    _, S, fitted = drawn
     y = np.random.default_rng(seed).integers(2, size=S.n_objects)
-    found = classify(S, y, model=model)
+    found = classify(fitted, y)
     assert not found.check.learnable
     assert found.check.error > 0.35
     assert found.contradictions == ()
@@ -69,13 +69,13 @@ def test_a_label_in_a_mixed_neighbourhood_is_not_contradicted():
 
 
 def test_hidden_labels_are_not_looked_at(drawn):
-    points, S, model = drawn
-    learner = make_classifier("choice", model=model, random_state=0).fit(S, points.labels)
+    points, S, fitted = drawn
+    learner = make_classifier("choice", random_state=0).fit(fitted, points.labels)
     found = check_labels(learner, encode_labels(points.labels, S.names))
     for i in (0, 7):
         y = points.labels.copy()
         y[i] = -1
-        alone = make_classifier("choice", model=model, random_state=0).fit(S, y)
+        alone = make_classifier("choice", random_state=0).fit(fitted, y)
         assert found.codes[i] == alone.transduction_[i]
 
 
@@ -124,10 +124,10 @@ def test_one_class_is_refused(drawn):
 
 
 def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn):
-    points, S, model = drawn
+    points, S, fitted = drawn
     rng = np.random.default_rng(5)
-    classifier = make_classifier("choice", model=model)
-    classifier.fit(S, points.labels)
+    classifier = make_classifier("choice")
+    classifier.fit(fitted, points.labels)
     assert _dealt_anew(classifier, encode_labels(points.labels, S.names), 0) == 0.001
     shares = []
     for seed in range(200):

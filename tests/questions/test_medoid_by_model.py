@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.depth import centrality, counted_intervals
+from trilens.lens import centrality
 from trilens.maps import ChoiceMap
 from trilens.maps.fitted import Fit, cluster_dispersion, fit, pair_dispersion, residual_of
 from trilens.maps.geometry import total_distance
@@ -15,6 +15,7 @@ from trilens.questions.depth import (
     plausible_largest,
 )
 from trilens.questions.medoid import medoid, relative_error
+from trilens.shares import counted_intervals
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 

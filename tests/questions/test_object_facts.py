@@ -42,7 +42,7 @@ def test_the_most_disputed_come_first():
 
 
 def test_who_answers_otherwise_is_named():
-    from trilens.questions.model import answer_model
+    from trilens.maps.fitted import fit
     from trilens.simulate import simulate_statements
 
     line = np.arange(8.0)[:, None]
@@ -51,8 +51,8 @@ def test_who_answers_otherwise_is_named():
     about = (T == 3).any(axis=1) & (who == 2)
     T[about] = T[about][:, [1, 0, 2]]
     S = Statements(T, kind="odd", raters=[f"r{w}" for w in who])
-    model = answer_model(S, 0)
-    found = object_facts(S, model.map.embedding_, model)
+    fitted = fit(S)
+    found = object_facts(S, fitted.map.X, fitted)
     assert found[3].raters[0].rater == "r2"
     assert found[3].raters[0].against <= found[3].raters[0].answers == int(about.sum())
 

@@ -104,7 +104,7 @@ def test_clouds_and_guesses_have_none(kind):
         if error_rate:  # guesses carry no claim, and the reason is said
             assert found.p_value is None
             assert found.reason == "guesses"
-            assert "cannot be told from guesses" in found.caution
+            assert "cannot be distinguished from guessing" in found.caution
         else:
             assert found.p_value > found.level
             assert found.caution is None

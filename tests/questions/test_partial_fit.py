@@ -6,7 +6,7 @@ import pytest
 import trilens as tl
 from trilens.counts import count_classes, count_labelled_pairs
 from trilens.errors import LabelError, ParameterError
-from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.simulate import mixture, simulate_statements
 
 

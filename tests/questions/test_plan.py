@@ -19,9 +19,8 @@ from trilens.maps.map import Map
 from trilens.questions.plan import Plan, curves, goals, worlds
 from trilens.questions.plan.curves import Lines, Thresholds
 from trilens.questions.plan.worlds import World
-from trilens.survey.questions import Design, Sampler
-from trilens.survey.shuffle import rank
-from trilens.survey.study import check_study
+from trilens_survey.questions import Design, Sampler, key_of
+from trilens_survey.study import check_study
 
 #: The module, which has the name of its function.
 PLAN = import_module("trilens.questions.plan.plan")
@@ -270,11 +269,11 @@ def test_nobody_is_asked_more_than_the_objects_offer(
     again = study["shared"], study["repeated"], study["seed"]
     names = tuple(f"t{i}" for i in range(n))
     survey = Sampler(Design(kind, names, rounds["length"], rounds["most"], (), 1, *again))
-    before: set[int] = set()
+    before: set[tuple[int, ...]] = set()
     for number in range(1, rounds["most"] + 1):  # the survey asks all that is planned
         asked = survey.round(7, number, before)
         assert len(asked) == rounds["length"]
-        before |= {rank(kind, each.objects) for each in asked}
+        before |= {key_of(kind, each.objects) for each in asked}
     assert len(before) == made.questions - made.repeats
     said = [f"{n} objects make {possible:,} questions" in remark for remark in made.remarks]
     assert any(said) == (possible < made.answers)
@@ -303,11 +302,11 @@ def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPa
     made: list[int] = []
 
     def nothing(goal: str, world: World, fitted: Any, rng: Any) -> float:
-        made.append(len(world.model.embedding))
+        made.append(world.model.n_objects)
         return float(1 / (1 + fitted / 500))
 
     monkeypatch.setattr(curves, "missing", nothing)
-    monkeypatch.setattr(curves, "answer_model", lambda S, seed: len(S))
+    monkeypatch.setattr(curves, "_fitted", lambda S, seed: len(S))
     small = tl.plan(100, "rank", kind="central")
     large = tl.plan(400, "rank", kind="central")
     assert set(made) == {100}
@@ -366,7 +365,7 @@ def test_a_goal_that_the_kind_cannot_serve(
 def test_a_pilot_of_guesses() -> None:
     rng = np.random.default_rng(0)
     guesses = np.array([rng.permutation(10)[:3] for _ in range(300)])
-    with pytest.raises(StatementError, match="cannot be told from guesses"):
+    with pytest.raises(StatementError, match="cannot be distinguished from guessing"):
         tl.plan(pilot=guesses)
 
 

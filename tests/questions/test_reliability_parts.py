@@ -1,4 +1,4 @@
-"""Test questions, exclusions, halves, groups, forecasts and the paragraph for a paper."""
+"""Test questions, exclusions, halves, groups and the paragraph for a paper."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import pytest
 
 from people import survey
 from trilens.errors import ParameterError
-from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.fitted import fit_answers
+from trilens.maps.fitting import How
 from trilens.questions.clouds import p_text
 from trilens.questions.group_test import differing_groups
-from trilens.questions.model import AnswerModel, answer_model
 from trilens.questions.reliability import reliability
-from trilens.questions.reliability.forecast import learning_curve
-from trilens.questions.reliability.groups import group_of_each, groups_of_raters
 from trilens.simulate import study
 from trilens.statements import Statements, select
+from trilens.words import no_group_test
 
 POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
 
@@ -114,8 +113,7 @@ def test_groups_that_see_another_dimension_are_found_and_others_are_not():
     found = reliability(S, by=[str(r % 2) for r in S.raters]).groups
     assert found.p_value <= 0.01
     assert [group.raters for group in found.groups] == [12, 12]
-    assert all(group.disparity > group.disparity_by_chance for group in found.groups)
-    assert found.across < min(group.agreement.share for group in found.groups)
+    assert all(g.predicted_by_own > g.predicted_by_others for g in found.groups)
     # raters dealt to groups without regard to what they see
     dealt = {r: str(r % 4 // 2) for r in range(24)}
     assert reliability(S, by=dealt).groups.p_value > 0.05
@@ -127,9 +125,9 @@ def test_the_permutation_test_is_about_raters_and_not_about_answers():
     p_values = []
     for seed in range(12):
         S = survey(X, raters=8, per=50, tastes=1.0, common=0, again=0, seed=seed)
-        group = group_of_each(S, S.raters, {r: r < 4 for r in range(8)})
-        p = groups_of_raters(S, S.raters, group, None, seed, permutations=99).p_value
-        p_values.append(p)
+        who = np.asarray(S.raters)
+        test = differing_groups(S, who, (who < 4).astype(np.int64), None, seed, permutations=99)
+        p_values.append(test.p_value)
     assert np.mean(np.array(p_values) <= 0.05) <= 0.25
 
 
@@ -151,11 +149,10 @@ def _lists(design, seed, *, other=False, raters=16, per=40):
         rows.append(np.take_along_axis(T, order, axis=0).T)
     S = Statements(np.concatenate(rows), 15, raters=who)
     group = (np.arange(raters) >= raters // 2).astype(np.int64)
-    fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=20, tol=1e-3).fit(S)
-    return differing_groups(S, who, group[who], AnswerModel(S, fitted, 0), seed, permutations=99)
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=20, tol=1e-3))
+    return differing_groups(S, who, group[who], fitted, seed, permutations=99)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("design", "shared"), [("one list", None), ("partly", 8)])
 def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
     alike = [_lists(design, seed) for seed in range(16)]
@@ -167,13 +164,13 @@ def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
     assert all(found.p_value <= 0.05 for found in different)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_groups_without_common_questions_are_not_compared():
     for other in (False, True):
         found = _lists("own", 0, other=other)
         assert found.p_value is None
         assert found.shared <= 4
-        assert "cannot be told from one of questions; ask all groups" in found.why_not
+        assert found.why_not == "own lists"
+        assert "from one of questions; ask all groups" in no_group_test(found)
 
 
 def test_questions_drawn_at_random_are_no_lists():
@@ -182,7 +179,7 @@ def test_questions_drawn_at_random_are_no_lists():
     who = np.asarray(S.raters)
     assert differing_groups(S, who, who % 2, None, 0, 19).shared is None
     alone = (who == 0).astype(np.int64)
-    assert "fewer than two" in differing_groups(S, who, alone, None).why_not
+    assert differing_groups(S, who, alone, None).why_not == "one rater"
 
 
 @pytest.mark.parametrize(
@@ -199,59 +196,17 @@ def test_bad_groups(people, by, words):
         reliability(people, by=by)
 
 
-def test_a_rater_has_one_group(people):
-    by = ["a" if i % 2 else "b" for i in range(len(people))]
-    with pytest.raises(ParameterError, match="a rater has one group"):
-        reliability(people, by=by)
-    with pytest.raises(ParameterError, match="need two or more raters"):
-        reliability(Statements(people.triples), by=by)
-
-
-@pytest.mark.slow
-def test_the_forecast_is_near_what_a_continued_study_finds():
-    S = survey(POINTS, raters=64, per=60, common=0, again=0, seed=6)
-    first = S.take(np.arange(len(S) // 4))
-    found = learning_curve(first, answer_model(first))
-    sizes = [point.set_size for point in found.points]
-    assert sizes[0] > sizes[-1]
-    from trilens.questions.medoid import medoid
-
-    later = found.set_size(len(S))
-    assert later.low - 0.5 <= len(medoid(S).candidates) <= later.high + 0.5
-    near, far = found.map_accuracy(2 * len(first)), found.map_accuracy(8 * len(first))
-    assert near.value < far.value < 1
-    assert found.points[-2].map_accuracy < near.value
-    need = found.answers_for_map(0.5)
-    assert need.more == 0
-    assert found.answers_for_set(1).answers > found.answers_for_set(5).answers
-    with pytest.raises(ParameterError, match="size"):
-        found.answers_for_set(0)
-
-
-def test_too_few_answers_have_no_forecast():
-    S = survey(POINTS, raters=4, per=20, seed=1)
-    assert reliability(S, forecast=True).forecast is None
-
-
-def test_raters_predict_each_other(people):
-    found = reliability(people, cross=True).cross
-    assert found.predicted.shape == (24, 24)
-    assert np.isnan(np.diag(found.predicted)).all()
-    assert 0.4 < found.mean < 1
-    assert reliability(Statements(people.triples), cross=True).cross is None
-
-
 @pytest.mark.slow
 def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
     by = {r: "young" if r % 2 else "old" for r in range(24)}
-    found = reliability(people, by=by, forecast=True, cross=True)
+    found = reliability(people, by=by)
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts["ceiling"] == found.ceiling
     assert f"{found.ceiling:.0%}" in facts["methods"]
     assert f"{found.predicted:.0%}" in facts["methods"]
     assert p_text(found.groups.p_value) in facts["methods"]
     assert "24 raters" in facts["methods"]
-    assert facts["forecast"]["for_set"]["goal"] == 3
+    assert [group["name"] for group in facts["groups"]["groups"]] == ["old", "young"]
 
 
 def test_a_selection_is_of_these_statements(people):

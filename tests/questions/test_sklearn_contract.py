@@ -20,7 +20,7 @@ SOME = [None if i % 3 == 0 else "ab"[label] for i, label in enumerate(POINTS.lab
 CLASSIFIERS = [
     tl.LensDepthClassifier(random_state=3),
     tl.KRNGClassifier(random_state=3),
-    tl.LensMapClassifier(random_state=3),
+    tl.MapClassifier(map="lensmap", random_state=3),
 ]
 MAPS = [
     tl.LensMap(),

@@ -194,7 +194,7 @@ def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
     found = tl.structure(tl.Statements(triples, 15))
     assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
-    assert found.sentence.endswith("cannot be told: the answers cannot be told from guesses.")
+    assert found.sentence.endswith("the answers cannot be distinguished from guessing.")
     with pytest.raises(StatementError, match="there are none"):
         tl.structure(tl.Statements(np.zeros((0, 3), dtype=int), names=list("abc")))
 

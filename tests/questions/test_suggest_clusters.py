@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from trilens.counts import count_pairs
+from trilens.lens import laplacian_eigenvectors
 from trilens.questions.cluster.groups import cluster, silhouettes
-from trilens.questions.cluster.spectral import laplacian_eigenvectors, neighbour_graph, purity
+from trilens.questions.cluster.spectral import neighbour_graph, purity
 from trilens.questions.cluster.suggest import divide, suggest_clusters, within_shares
 from trilens.questions.embed import map_dimension
 from trilens.simulate import mixture, simulate_statements

@@ -62,7 +62,7 @@ def test_the_paragraph_says_it(file, options, said, used):
 def test_the_command_and_the_report_say_the_same(file):
     line = [str(file), "--skip-bad", "--exclude-raters", "r1,r2", "--json"]
     run = CliRunner().invoke
-    alone = json.loads(run(trilens, ["reliability", *line, "--no-forecast"]).stdout)
+    alone = json.loads(run(trilens, ["reliability", *line]).stdout)
     together = json.loads(run(trilens, ["analyze", *line]).stdout)["reliability"]
     assert alone["methods"] == together["methods"]
     assert "20 (rater r1, r2 left out), leaving 20 answers" in together["methods"]

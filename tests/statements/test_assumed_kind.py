@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import trilens as tl
 from commandline import run
 from trilens.answers import Answers
 from trilens.errors import AssumedKindWarning
@@ -66,3 +67,25 @@ def test_no_doubt_where_one_of_three_was_chosen(seed):
     sorted_others = np.concatenate([rows[:, :1], np.sort(rows[:, 1:], axis=1)], axis=1)
     assert doubt_about(Statements(sorted_others)) == ""
     assert doubt_about(Statements(closer(400, seed), kind="closer")) == ""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Statements,
+        tl.medoid,
+        tl.cluster,
+        lambda rows: tl.LensMap(1).fit(rows),
+        lambda rows: Answers(rows).read(),
+    ],
+    ids=["Statements", "medoid", "cluster", "LensMap", "Answers"],
+)
+def test_an_array_does_not_say_which_question_was_asked(ask):
+    rows = closer()
+    with pytest.warns(AssumedKindWarning, match=r"kind central is assumed. Say kind='central' if"):
+        ask(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ask(Statements(rows, kind="closer"))
+    with pytest.warns(AssumedKindWarning):
+        ask([("a", "b", "c"), ("b", "c", "a"), ("c", "d", "a"), ("d", "a", "b")])

@@ -11,8 +11,8 @@ import pytest
 
 from browser import Browser
 from studies import Postgres, Served, running
-from trilens.survey.database import Database, open_database
-from trilens.survey.example import write_example
+from trilens_survey.database import Database, open_database
+from trilens_survey.example import write_example
 
 Serve = Callable[..., Served]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,19 +19,18 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 import trilens as tl
-from studies import Client, Here, Running, edit
+from studies import Here, Running, edit
 from trilens.cli import trilens
 from trilens.kinds import KINDS, Kind
-from trilens.survey.database import Database, open_database
-from trilens.survey.example import write_example
-from trilens.survey.export import collect, count_statements, write_export
-from trilens.survey.goal import Stop
-from trilens.survey.preparation import headway, keep_model, model_of, ready
-from trilens.survey.questions import Sampler
-from trilens.survey.schema import answers, assignments, deeds, prepared
-from trilens.survey.server import Survey
-from trilens.survey.store import is_paused, resume
-from trilens.survey.study import check_study, load_study, remarks
+from trilens_survey.database import Database, open_database
+from trilens_survey.example import write_example
+from trilens_survey.export import collect, count_statements, write_export
+from trilens_survey.preparation import goal_progress, keep_model, model_of, ready
+from trilens_survey.questions import Sampler
+from trilens_survey.schema import answers, assignments, log, prepared
+from trilens_survey.server import Survey
+from trilens_survey.store.administration import get_setting, resume
+from trilens_survey.study import check_study, load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
 
@@ -162,9 +163,9 @@ def test_a_process_that_fails_leaves_random_questions(tmp_path: Path) -> None:
             app.survey.preparation.step()
         with app.survey.database.reading() as connection:
             assert "the server's log says why" in str(model_of(connection).problem)
-            said = headway(connection, app.survey.study)
+            said = goal_progress(connection, app.survey.study)
         assert said is not None
-        assert "could not be chosen" in said.said[0]
+        assert "could not be chosen" in said.sentences[0]
         rater.post("/api/round")
         rater.round()
         assert not [key for key in reasons(app) if key[0] == "adaptive"]
@@ -172,9 +173,74 @@ def test_a_process_that_fails_leaves_random_questions(tmp_path: Path) -> None:
         assert app.survey.preparation.step(), "it is tried again"
 
 
+class Died(BaseException):
+    """The end of a process, in the middle of whatever it does."""
+
+
+def _dies_at_work(folder: Path, database: Database) -> None:
+    with study(folder, QUESTIONS, database) as (app, worker):
+        rater = app.participant()
+        rater.join()
+        rater.round()
+
+        def die(task: dict[str, Any]) -> dict[str, Any]:
+            raise Died
+
+        worker.run = die
+        with pytest.raises(Died):
+            app.survey.preparation.step()
+
+
+def test_a_model_that_a_crash_cut_short_is_made_at_the_next_start(tmp_path: Path) -> None:
+    """SQLite has one process: whatever it finds begun at its start is dead."""
+    _dies_at_work(tmp_path / "s", open_database(tmp_path / "s"))
+    with study(tmp_path / "s", "") as (app, _):
+        assert app.survey.preparation.step()
+
+
+def test_the_work_of_a_dead_process_is_taken_over_in_seconds(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_database(tmp_path / "s", postgres_url)
+    _dies_at_work(tmp_path / "s", database)
+    with study(tmp_path / "s", "", database) as (app, _):
+        assert not app.survey.preparation.step(), "another process may be alive"
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 15)
+        assert app.survey.preparation.step()
+
+
+def test_a_process_at_work_says_that_it_is_alive(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trilens_survey.preparation.RENEW_SECONDS", 0.01)
+    with study(tmp_path / "s", QUESTIONS, open_database(tmp_path / "s", postgres_url)) as (
+        app,
+        worker,
+    ):
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        seen: list[float] = []
+        made = worker.run
+
+        def slowly(task: dict[str, Any]) -> dict[str, Any]:
+            while len(set(seen)) < 3:
+                with app.survey.database.reading() as connection:
+                    held = json.loads(get_setting(connection, "claim") or "{}")
+                seen.append(held["renewed"])
+            return dict(made(task))
+
+        worker.run = slowly
+        assert app.survey.preparation.step()
+        assert sorted(seen) == seen
+        with app.survey.database.reading() as connection:
+            assert get_setting(connection, "claim") is None
+
+
 def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
     edit(folder, ("retention:", f"{QUESTIONS}retention:"))
-    sampler = Sampler(load_study(folder).design)
+    sampler = Sampler(next(iter(load_study(folder).designs.values())))
     for seed in range(20):
         plan = sampler.round(seed, 1)
         sources = {asked.place - 1 for asked in plan if asked.reason == "repeat"}
@@ -196,7 +262,7 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         rater.round()
         assert app.survey.preparation.step()
         assert late.post("/api/join", json={"consent": True}).status_code == 403
-        (deed,) = look(app, select(deeds.c.who, deeds.c.what).order_by(deeds.c.id.desc()).limit(1))
+        (deed,) = look(app, select(log.c.who, log.c.what).order_by(log.c.id.desc()).limit(1))
         assert deed == ("the stopping rule", "closed the study: 2 objects are left")
         told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
         assert "The study was closed for this: 2 objects are left." in told
@@ -269,11 +335,10 @@ def test_what_was_seen_holds_for_its_look_alone(
 
     def stopping(statements: tl.Statements, rule: str, **limits: Any) -> Any:
         asked.append((rule, limits))
-        facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16}
-        return SimpleNamespace(to_dict=lambda: facts)
+        facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16, "next_look": 18}
+        return SimpleNamespace(to_dict=lambda: facts, next_look=18)
 
-    monkeypatch.setattr("trilens.questions.stopping.stopping", stopping)
-    monkeypatch.setattr("trilens.questions.stopping.looks", lambda objects, answers: (1, 16, 99))
+    monkeypatch.setattr("trilens_survey.background.tl.stopping", stopping)
     with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
         asked.clear()  # the study's file was checked
         rater = app.participant()
@@ -281,105 +346,28 @@ def test_what_was_seen_holds_for_its_look_alone(
         rater.round()
         assert app.survey.preparation.step()
         assert asked == [("medoid", {"at_most": 2})]
-        for at, looked in ((16, 1), (18, 2)):  # objects were added: the same look is elsewhere
-            monkeypatch.setattr("trilens.questions.stopping.looks", lambda *_, at=at: (1, at, 99))
+        for following, looked in ((18, 1), (17, 2)):  # 17 statements: the next look is due or not
             _count(app, 0, keep=True)
             _look_next(app, 17)
+            _seen(app, next_look=following)
+            monkeypatch.setattr(app.survey.preparation, "_due", lambda _: True)
             assert app.survey.preparation.step()
             assert len(asked) == looked
-        monkeypatch.setattr("trilens.questions.stopping.looks", lambda *_: (1, 16, 99))
         # somebody was erased: the first answers are now others
-        monkeypatch.setattr("trilens.survey.beside.erased_participants", lambda _: 1)
+        monkeypatch.setattr("trilens_survey.background.erased_participants", lambda _: 1)
         for _ in range(2):
             _count(app, 0, keep=True)
-            _look_next(app, 17)
             assert app.survey.preparation.step()
             assert len(asked) == 3
 
 
-PRICE = "stop: {rule: price, price: 0.5, budget: %g}\n"
+def _seen(app: Running, **facts: Any) -> None:
+    def change(connection: Connection) -> None:
+        model = model_of(connection)
+        assert model.stopping is not None
+        keep_model(connection, replace(model, stopping=model.stopping | facts))
 
-
-def test_every_answer_is_paid(tmp_path: Path, database: Database) -> None:
-    """Tests and repeats as well; nobody begins when the budget is spent, at that very answer."""
-    with study(tmp_path / "s", PRICE % 15.2, database, worker=Here()) as (app, _):
-        first, second, late = (app.participant() for _ in range(3))
-        first.join()
-        first.round()
-        second.join()
-        for _ in range(9):
-            _answer(second)
-        with app.survey.database.reading() as connection:
-            said = headway(connection, app.survey.study)
-        assert said is not None
-        assert said.said == ("29 answers at 0.5 cost 14.50 of 15.20.", "1 more can be paid.")
-        assert not said.met
-        app.participant().join()
-        _answer(second)
-        # nothing has looked in between
-        assert late.post("/api/join", json={"consent": True}).status_code == 403
-        assert first.post("/api/round").status_code == 403
-        (deed,) = look(app, select(deeds.c.who, deeds.c.what).order_by(deeds.c.id.desc()).limit(1))
-        assert deed == (
-            "the stopping rule", "closed the study: 30 answers at 0.5 cost 15.00 of 15.20"
-        )  # fmt: skip
-        assert len(second.round()) == 10, "who began can end"
-        with app.survey.database.reading() as connection:
-            said = headway(connection, app.survey.study)
-        assert said is not None
-        assert said.said[0] == "40 answers at 0.5 cost 20.00 of 15.20."
-        assert said.said[-1].startswith("The study was closed for this: 30 answers")
-        assert said.met
-
-
-def _answer(rater: Client) -> None:
-    question = rater.question()
-    assert rater.answer(question["token"], question["objects"][0]).status_code == 200
-
-
-def test_a_price_is_looked_at_while_nobody_begins(tmp_path: Path) -> None:
-    with study(tmp_path / "s", QUESTIONS + PRICE % 2.5) as (app, worker):
-        rater = app.participant()
-        rater.join()
-        for _ in range(4):
-            _answer(rater)
-        assert not app.survey.preparation.step()
-        with app.survey.database.reading() as connection:
-            assert not is_paused(connection)
-        _answer(rater)
-        assert not app.survey.preparation.step(), "no model is needed"
-        with app.survey.database.reading() as connection:
-            assert is_paused(connection)
-        rater.round()
-        assert app.survey.preparation.step(), "questions are chosen all the same"
-        assert worker.tasks[0]["rule"] is None
-
-
-def test_a_study_that_goes_on_closes_again_when_its_rule_has_changed(tmp_path: Path) -> None:
-    with study(tmp_path / "s", PRICE % 10) as (app, _):
-        first, second = app.participant(), app.participant()
-        first.join()
-        first.round()
-        assert "done" in first.question(), "nobody is offered a round that cannot be begun"
-        assert second.post("/api/join", json={"consent": True}).status_code == 403
-        app.survey.writer.submit(lambda c: resume(c, "me")).result()
-        second.join()
-        second.round()
-        assert not app.survey.preparation.step()
-        app.participant().join()
-    edit(tmp_path / "s", ("budget: 10", "budget: 20"))
-    with study(tmp_path / "s", "") as (app, _):
-        late = app.participant()
-        assert late.post("/api/join", json={"consent": True}).status_code == 403
-
-
-@pytest.mark.parametrize(("price", "budget"), [(1, 60), (0.1, 0.3), (0.05, 5.04), (3, 10)])
-def test_the_library_has_the_same_price(price: float, budget: float) -> None:
-    stop = Stop("price", {"price": price, "budget": budget}, True)
-    for n in range(1, 110):
-        S = tl.Statements([[0, 1, 2]] * n, n_objects=4, kind="central")
-        found = tl.stopping(S, "price", price=price, budget=budget)
-        assert stop.cost(n).stop == found.stop
+    app.survey.writer.submit(change).result()
 
 
 GRIDS: tuple[tuple[Kind, str], ...] = (
@@ -440,9 +428,9 @@ def test_the_library_chooses_and_the_export_says_so(tmp_path: Path) -> None:
             assert app.survey.preparation.step()
         with app.survey.database.reading() as connection:
             collected = collect(connection, "central", 0)
-            said = headway(connection, app.survey.study)
+            said = goal_progress(connection, app.survey.study)
     assert said is not None
-    assert "could be the most central" in " ".join(said.said)
+    assert "could be the most central" in " ".join(said.sentences)
     chosen = [reason == "adaptive" for reason in collected.column("reason")]
     assert sum(chosen) == 22
     assert {n for n, by in zip(collected.column("model"), chosen, strict=True) if by} == {1}
@@ -460,24 +448,22 @@ def min_of(question: dict[str, Any]) -> str:
     ("more", "said"),
     [
         ("goal: medoid", "goal needs questions: adaptive"),
-        ("questions: clever", "questions must be one of random, adaptive"),
+        ("questions: clever", "questions must be 'random' or 'adaptive'"),
         ("questions: adaptive\ngoal: best", "goal is 'best'; it must be one of"),
-        ("questions: adaptive\nrandom_share: 2", "random_share must be a number from 0 to 1"),
+        ("questions: adaptive\nrandom_share: 2", "random_share must be at most 1"),
         ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
         ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
         ("stop: {at_most: 3}", "stop.rule is missing"),
         ("stop: {rule: luck}", "rule is 'luck'; it must be one of"),
-        ("stop: {rule: price}", "price"),
-        ("stop: {rule: price, price: 0, budget: 9}", "price"),
+        ("stop: {rule: price}", "the rule price has left; quota.answers closes a study"),
         ("stop: {rule: medoid, at_most: 0}", "at_most"),
         ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
         ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
         ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
-        ("stop: {rule: medoid, price: 1, budget: 9}", "rule medoid does not use price"),
+        ("stop: {rule: medoid, price: 1, budget: 9}", "unknown key 'price'"),
         ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
         ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
-        ("stop: {rule: price, price: 1, budget: 9, level: 0.9}", "rule price does not use level"),
-        ("stop: {rule: medoid, then: cheer}", "stop.then must be one of close, warn"),
+        ("stop: {rule: medoid, then: cheer}", "stop.then must be 'close' or 'warn'"),
         ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
         ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
     ],
@@ -500,10 +486,10 @@ def test_a_caution_about_groups(tmp_path: Path, more: str) -> None:
 
 def test_a_design_of_before_reads_as_it_was(folder: Path) -> None:
     """A study without a goal stores what it stored before."""
-    design = load_study(folder).design
+    (design,) = load_study(folder).designs.values()
     assert '"chosen"' not in design.to_json()
     edit(folder, ("retention:", f"{QUESTIONS}retention:"))
-    adaptive = load_study(folder).design
+    (adaptive,) = load_study(folder).designs.values()
     assert (adaptive.policy, adaptive.chosen) == ("adaptive medoid", 0.75)
     assert type(adaptive).from_json(adaptive.to_json()) == adaptive
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from browser import Browser
 from studies import Running
-from trilens.survey.auth import make_first_key
+from trilens_survey.auth import make_first_key
 
 #: Resolves when the page shows what it should; the page changes by itself.
 UNTIL = """

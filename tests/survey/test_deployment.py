@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trilens.cli.survey import command
+from trilens_survey.command import command
 
 TOP = Path(__file__).parents[2]
 PAGE = (TOP / "docs" / "survey-deployment.md").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given["public_url"] == "https://study.example.org"
     assert given["workers"] > 1
     (mount,) = survey["volumes"]
-    assert str(given["folders"][0]) == mount.split(":")[1]
+    assert str(given["folder"]) == mount.split(":")[1]
     user, name = (database["environment"][f"POSTGRES_{key}"] for key in ("USER", "DB"))
     address = survey["environment"]["TRILENS_DATABASE"]
     assert address.startswith(f"postgresql://{user}:")
@@ -67,7 +67,6 @@ def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "443:443" in proxy["ports"]
     rules = (TOP / "deploy" / "Caddyfile").read_text(encoding="utf-8")
     assert f"reverse_proxy survey:{given['port']}" in rules
-    assert "/metrics" in rules
 
 
 def test_the_steps_are_those_of_the_documentation() -> None:

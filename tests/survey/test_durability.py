@@ -10,7 +10,7 @@ import pytest
 
 from killing import Crowd, long_study
 from studies import Postgres
-from trilens.survey.database import open_database
+from trilens_survey.database import open_database
 
 
 @pytest.mark.parametrize(

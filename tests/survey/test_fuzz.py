@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from studies import Client, Running, running
-from trilens.survey.database import Database
+from trilens_survey.database import Database
 
 
 def operations(app: Running) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_no_call_makes_the_server_fail(folder: Any, database: Database, examples
 
 @pytest.fixture(scope="module")
 def joined(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     folder = tmp_path_factory.mktemp("fuzz") / "study"
     write_example(folder)

@@ -8,21 +8,34 @@ from typing import Any
 
 import pytest
 
-from studies import one_language, running
-from trilens.survey.languages import QUESTIONS, TEXTS
-from trilens.survey.study import load_study
+from studies import edit, one_language, running
+from trilens.errors import StudyError
+from trilens_survey.languages import QUESTIONS, TEXTS, UNREVIEWED
+from trilens_survey.study import load_study
 
-LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ar", "zh", "ja"}
+OTHERS = {"it", "pt", "nl", "pl", "tr", "ar", "zh", "ja"}
+LANGUAGES = {"en", "de", "fr", "es"} | OTHERS
 #: What every key is, whatever the language: a question of a kind, or a text of the pages.
 ENGLISH = {key: QUESTIONS[key]["en"] for key in QUESTIONS} | TEXTS["en"]
 
 
 def _words(language: str) -> dict[str, str]:
-    return {key: texts[language] for key, texts in QUESTIONS.items()} | TEXTS[language]
+    return {key: texts[language] for key, texts in QUESTIONS.items()} | (TEXTS | UNREVIEWED)[
+        language
+    ]
 
 
 def test_the_twelve_languages_are_there() -> None:
-    assert TEXTS.keys() == LANGUAGES
+    assert TEXTS.keys() == LANGUAGES - OTHERS
+    assert UNREVIEWED.keys() == OTHERS
+
+
+def test_texts_that_nobody_has_reviewed_are_chosen_on_purpose(folder: Path) -> None:
+    one_language(folder, "en, it")
+    assert load_study(folder).texts["it"] == UNREVIEWED["it"]
+    edit(folder, ("not_reviewed: [it]\n", ""))
+    with pytest.raises(StudyError, match=r"write not_reviewed: \[it\]"):
+        load_study(folder)
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
@@ -71,7 +84,7 @@ def test_the_language_is_that_of_the_address_or_of_the_browser(
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     folder = tmp_path_factory.mktemp("languages") / "study"
     write_example(folder)
@@ -81,8 +94,9 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_a_study_speaks_every_language_without_texts_of_its_own(folder: Path) -> None:
-    study = load_study(one_language(folder, ", ".join(sorted(LANGUAGES))))
+    one_language(folder, ", ".join(sorted(LANGUAGES)))
+    study = load_study(folder)
     assert set(study.languages) == LANGUAGES
-    assert study.question["pl"] == QUESTIONS["central"]["pl"]
-    assert study.texts["ja"] == TEXTS["ja"]
-    assert study.title["ja"] == "Fruit and other food"
+    assert study.first.question["pl"] == QUESTIONS["central"]["pl"]
+    assert study.texts["ja"] == UNREVIEWED["ja"]
+    assert study.settings.title["ja"] == "Fruit and other food"

@@ -17,13 +17,14 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from studies import edit, running
-from trilens.survey import auth
-from trilens.survey.database import open_database
-from trilens.survey.schema import answers, assignments, designs, participants
-from trilens.survey.server import Survey
-from trilens.survey.store import Store, get_setting, put_setting, take_turns
-from trilens.survey.study import load_study
-from trilens.survey.writer import Refused, Writer
+from trilens_survey import auth
+from trilens_survey.database import open_database
+from trilens_survey.schema import answers, assignments, designs, participants
+from trilens_survey.server import Survey
+from trilens_survey.store.administration import get_setting, lock, put_setting
+from trilens_survey.store.participants import Participants
+from trilens_survey.study import load_study
+from trilens_survey.writer import Refused, Writer
 
 T = TypeVar("T")
 Deed = Callable[[Connection], T]
@@ -78,7 +79,7 @@ def test_a_setting_is_put_once(folder: Path, postgres_url: str) -> None:
     with opened(folder, postgres_url) as survey:
 
         def once(connection: Connection) -> bool:
-            take_turns(connection, "once")
+            lock(connection, "once")
             if get_setting(connection, "once") is not None:
                 return False
             put_setting(connection, "once", "x")
@@ -98,9 +99,9 @@ def test_a_study_of_many_objects_is_entered_once(folder: Path, postgres_url: str
     file.write_text("\n".join([*file.read_text().splitlines(), *lines]) + "\n")
     with opened(folder, postgres_url) as survey:
         study = survey.study
-        enter = [lambda c: Store.open(c, study).rows] * 2
+        enter = [lambda c: Participants.open(c, study).assigned.rows] * 2
         first, second = meet(survey.writer, postgres_url, *enter)
-        assert first == second == survey.store.rows
+        assert first == second == survey.store.assigned.rows
         assert number_of(survey, designs) == 1
 
 
@@ -120,8 +121,9 @@ def test_one_platform_id_is_one_participant(folder: Path, postgres_url: str) -> 
     with opened(folder, postgres_url) as survey:
         store = survey.store
         joined = meet(survey.writer, postgres_url, *[lambda c: store.join(c, "me", "en")] * 2)
-        assert [outcome.new for outcome in joined] == [True, False]  # type: ignore[union-attr]
-        assert joined[0].participant == joined[1].participant  # type: ignore[union-attr]
+        assert joined[0].new  # type: ignore[union-attr]
+        assert isinstance(joined[1], Refused)
+        assert joined[1].status == 409
         assert number_of(survey, participants) == 1
 
 
@@ -129,10 +131,10 @@ def test_one_answer_is_new(folder: Path, postgres_url: str) -> None:
     with opened(folder, postgres_url) as survey:
         store = survey.store
         who = survey.writer.submit(lambda c: store.join(c, None, "en")).result()
-        shown = survey.writer.submit(lambda c: store.question(c, who.participant)).result()
+        shown = survey.writer.submit(lambda c: store.screen(c, who.participant)).result()
         answer = [
-            lambda c, name=name: store.answer(c, who.cookie, shown["token"], name, 1.0).new
-            for name in shown["objects"][:2]
+            lambda c, name=name: store.answer(c, who.cookie, shown.token, name, 1.0).new
+            for name in shown.objects[:2]
         ]
         assert meet(survey.writer, postgres_url, answer[0], answer[0]) == [True, False]
         (status,) = [

@@ -17,9 +17,8 @@ from scipy.stats import chisquare
 from sqlalchemy import select
 
 from studies import running
-from trilens.survey.questions import Design, Sampler
-from trilens.survey.schema import assignments, designs, objects, participants
-from trilens.survey.shuffle import at_place, n_questions, rank, shuffle_places, unrank
+from trilens_survey.questions import Design, Key, Sampler, key_of, n_questions
+from trilens_survey.schema import assignments, designs, objects, participants
 
 
 def design(n_objects: int = 12, **changes: Any) -> Design:
@@ -37,25 +36,19 @@ def design(n_objects: int = 12, **changes: Any) -> Design:
     return replace(base, **changes)
 
 
-@given(st.integers(0, 2**62), st.integers(1, 300))
-def test_a_seed_orders_every_number_once(seed: int, size: int) -> None:
-    assert sorted(at_place(seed, i, size) for i in range(size)) == list(range(size))
+@given(st.sampled_from(["central", "odd", "closer"]), st.integers(3, 9))
+def test_every_question_is_counted_once(kind: Any, n: int) -> None:
+    every = list(Sampler(design(n, kind=kind, tests=()))._every())
+    assert len(set(every)) == len(every) == n_questions(kind, n)
+    assert all(key_of(kind, question) == question for question in every)
 
 
-@given(st.sampled_from(["central", "odd", "closer"]), st.integers(3, 12))
-def test_questions_are_numbered_one_to_one(kind: Any, n: int) -> None:
-    every = [unrank(kind, i) for i in range(n_questions(kind, n))]
-    assert len(set(every)) == len(every)
-    assert all(len(set(q)) == 3 and min(q) >= 0 and max(q) < n for q in every)
-    assert [rank(kind, q) for q in every] == list(range(len(every)))
-
-
-def test_large_studies() -> None:
-    last = n_questions("central", 10_000) - 1
-    assert unrank("central", last) == (9_997, 9_998, 9_999)
-    assert rank("central", unrank("central", 123_456_789_012)) == 123_456_789_012
-    with pytest.raises(ValueError):
-        at_place(1, 10, 10)
+@pytest.mark.parametrize(("objects", "shown"), [(10_000, 3), (300, 24)])
+def test_large_studies(objects: int, shown: int) -> None:
+    large = design(objects, tests=(), shown=shown, length=50)
+    plan = Sampler(large).round(1, 1)
+    assert len(plan) == 50
+    assert {len(set(asked.objects)) for asked in plan} == {shown}
 
 
 def test_draws_are_uniform() -> None:
@@ -88,16 +81,15 @@ def test_pairs_of_draws_are_uniform() -> None:
 @given(st.integers(0, 2**62), st.sampled_from(["central", "odd", "closer"]))
 def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
     sampler = Sampler(design(kind=kind))
-    asked: frozenset[int] = frozenset()
-    place = 0
-    shared_before: set[int] = set()
+    asked: frozenset[Key] = frozenset()
+    shared_before: set[Key] = set()
     for number in (1, 2, 3):
-        plan = sampler.round(seed, number, asked, place)
+        plan = sampler.round(seed, number, asked)
         assert len(plan) == 20
         reasons = Counter(a.reason for a in plan)
         assert reasons == {"random": 15, "test": 1, "shared": 2, "repeat": 2}
         assert [a.reason for a in plan].index("test") < 10
-        of = {r: [rank(kind, a.objects) for a in plan if a.reason == r] for r in reasons}
+        of = {r: [key_of(kind, a.objects) for a in plan if a.reason == r] for r in reasons}
         # without replacement, within the round and with those before
         assert len(set(of["random"])) == 15
         assert not set(of["random"]) & asked
@@ -112,11 +104,7 @@ def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
                 assert kind != "closer" or first.objects[0] == again.objects[0]
             elif again.reason == "test":
                 assert again.expected in again.objects
-            elif again.reason == "random":
-                there = unrank(kind, at_place(seed, again.place, sampler.size))
-                assert shuffle_places(kind, there, seed, number, i) == again.objects
-        asked |= {rank(kind, a.objects) for a in plan}
-        place = max(a.place for a in plan if a.reason == "random") + 1
+        asked |= {key_of(kind, a.objects) for a in plan}
 
 
 def test_everybody_gets_the_shared_questions() -> None:
@@ -140,21 +128,19 @@ def test_the_test_stands_anywhere_among_the_first_ten() -> None:
 def test_a_small_study_is_asked_through_and_ends() -> None:
     sampler = Sampler(design(5, length=6, tests=(), shared=1, repeated=1, most=9))
     seen: Counter[Any] = Counter()
-    asked: frozenset[int] = frozenset()
-    place = 0
+    asked: frozenset[Key] = frozenset()
     for number in range(1, 12):
-        plan = sampler.round(7, number, asked, place)
+        plan = sampler.round(7, number, asked)
         if not plan:
             break
         seen.update(frozenset(a.objects) for a in plan if a.reason != "repeat")
-        asked |= {rank("central", a.objects) for a in plan}
-        place = max([a.place for a in plan if a.reason == "random"], default=place - 1) + 1
+        asked |= {key_of("central", a.objects) for a in plan}
     assert set(seen) == {frozenset(t) for t in combinations(range(5), 3)}
     assert set(seen.values()) == {1}
 
 
 def test_what_was_asked_can_be_drawn_again(folder: Path) -> None:
-    """From the stored design, seed, place and reason alone."""
+    """From the stored design, the seed and what was asked before."""
     with running(folder) as app:
         for _ in range(3):
             rater = app.participant()
@@ -171,17 +157,15 @@ def test_what_was_asked_can_be_drawn_again(folder: Path) -> None:
             names = {row.id: row.name for row in connection.execute(select(objects))}
     assert len(stored) == 3 * 2 * 20
     at = {name: i for i, name in enumerate(content["objects"])}
-    sampler = Sampler(Design(**content))
+    sampler = Sampler(Design.from_json(json.dumps(content)))
     for participant in {row.participant for row in stored}:
         theirs = [row for row in stored if row.participant == participant]
-        asked: frozenset[int] = frozenset()
-        place = 0
+        asked: frozenset[Key] = frozenset()
         for number in (1, 2):
             rows = [row for row in theirs if row.round == number]
-            plan = sampler.round(rows[0].seed, number, asked, place)
+            plan = sampler.round(rows[0].seed, number, asked)
             assert [tuple(at[names[i]] for i in (row.a, row.b, row.c)) for row in rows] == [
                 a.objects for a in plan
             ]
             assert [(row.reason, row.place) for row in rows] == [(a.reason, a.place) for a in plan]
-            asked |= {rank("central", a.objects) for a in plan}
-            place = max(a.place for a in plan if a.reason == "random") + 1
+            asked |= {key_of("central", a.objects) for a in plan}

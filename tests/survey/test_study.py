@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
-from studies import edit
+from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import StudyError
-from trilens.survey.example import write_example
-from trilens.survey.languages import TEXTS
-from trilens.survey.stimuli import damaged
-from trilens.survey.study import check_study, load_study, remarks
-from trilens.survey.yaml_lines import read_yaml
+from trilens_survey.example import write_example
+from trilens_survey.languages import TEXTS
+from trilens_survey.media import damaged
+from trilens_survey.study import check_study, load_study, remarks
+from trilens_survey.study_file import read_text
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
@@ -33,8 +34,8 @@ def test_the_example_is_a_study(tmp_path: Path, kind: Any) -> None:
     assert check_study(tmp_path) == []
     study = load_study(tmp_path)
     assert (study.kind, study.languages, len(study.stimuli)) == (kind, ("en", "de"), 14)
-    assert study.retention is not None
-    assert study.retention > datetime.date.today()
+    assert study.settings.retention is not None
+    assert study.settings.retention > datetime.date.today()
     with pytest.raises(StudyError, match="already exists"):
         write_example(tmp_path, kind)
 
@@ -51,11 +52,11 @@ def test_everything_wrong_stands_in_one_list(folder: Path) -> None:
     (folder / "objects.csv").write_text("name,text_en,text_de\na,x,y\na,x,y\nb,,y\nc,x\n")
     found = wrong(folder)
     for line in (
-        "kind must be one of central, odd, closer, not 'middle'",
-        "rounds.length must be a whole number from 1 to 1000, not 'none'",
-        "tests: there is no object 'apple'",
+        "kind must be 'central', 'odd' or 'closer', not 'middle'",
+        "rounds.length must be a whole number, not 'none'",
+        "tests.triples 1: there is no object 'apple'",
         "retention must be a date such as 2027-12-31, not 'soon'",
-        "unknown key 'seeds'",
+        "unknown key 'seeds'; did you mean 'seed'?",
         "objects.csv, line 3: the name 'a' appears twice",
         "objects.csv, line 4: the text of 'b' is missing in: en",
         "objects.csv, line 5: 2 cells, but the header has 3",
@@ -91,9 +92,9 @@ def test_no_folder_and_no_file(tmp_path: Path) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
-    found = read_yaml(text, "x")
-    assert found.value is None or not any("not valid" in p.text for p in found.problems)
-    assert all(str(problem).startswith("x") for problem in found.problems)
+    found, problems = read_text(text)
+    assert (found is None) == bool(problems)
+    assert all(str(problem).startswith("study.yaml") for problem in problems)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,10 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
         ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
         ([("languages: [en, de]", "languages: [en, no]")], 'put "no" in quotes'),
         ([("languages: [en, de]", "languages: [en, de, fr]")], "title is missing in: fr"),
-        ([("languages: [en, de]", "languages: [en]")], "'de' is not one of the study's languages"),
+        (
+            [("languages: [en, de]", "languages: [en]")],
+            "'de', which is not one of the study's",
+        ),
         ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
         ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
         ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
@@ -116,7 +120,7 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
             [("code: THANKS", "redirect: https://x.org/{cod}")],
             "may contain {code} and",
         ),
-        ([("code: THANKS", "platform: mturk")], "must be one of prolific, connect, sona, other"),
+        ([("code: THANKS", "platform: mturk")], "must be 'prolific', 'connect', 'sona' or 'other'"),
         ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
         ([('version: "1"', "version:")], "consent.version is missing"),
         ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must be different"),
@@ -126,7 +130,7 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
             [("answer: pear", "answer: bus")],
             "must be one of apple, pear, bread, not 'bus'",
         ),
-        ([("rounds:", "rounds: 5\nx:")], "rounds must be a section with length, minimum"),
+        ([("rounds:", "rounds: 5\nx:")], "rounds must be a section of `key: value` lines"),
         ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "texts.en: unknown key 'bgin'"),
     ],
 )
@@ -137,7 +141,7 @@ def test_each_mistake_is_named(folder: Path, changes: list[tuple[str, str]], sai
 def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
     edit(folder, ("code: THANKS", "code: ABC\n  platform: prolific"))
     completion = load_study(folder).completion
-    assert completion.redirect == "https://app.prolific.com/submissions/complete?cc={code}"
+    assert completion.way_back == "https://app.prolific.com/submissions/complete?cc={code}"
 
 
 def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
@@ -154,7 +158,7 @@ def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
     study = load_study(folder)
     assert study.texts["en"]["begin"] == "Go"
     assert study.texts["la"]["agree"] == "la agree"
-    assert study.title == {"la": "T", "en": "T"}
+    assert study.settings.title == {"la": "T", "en": "T"}
 
 
 def _pictures(folder: Path) -> Path:
@@ -233,6 +237,61 @@ def test_pictures_are_decoded_by_check(folder: Path) -> None:
     checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
     assert checked.exit_code == 1
     assert "pictures/png.png: cannot be shown or played" in checked.stdout
+
+
+def test_a_broken_picture_stands_in_the_first_list(folder: Path) -> None:
+    """Together with what is wrong with the file, however much that is."""
+    pictures = _pictures(folder)
+    for file in pictures.iterdir():
+        file.write_bytes(PNG)
+    edit(folder, ("kind: central", "kind: middle"), ("title:", "titel:"))
+    found = wrong(folder)
+    assert "kind must be" in found
+    assert "title is missing" in found
+    assert "pictures/1.png: cannot be shown or played" in found
+
+
+def test_a_large_picture_is_named_and_sent_as_a_smaller_copy(folder: Path) -> None:
+    from PIL import Image
+
+    pictures = _pictures(folder)
+    for file in pictures.iterdir():
+        Image.new("RGB", (40, 40), (0, int(file.stem), 0)).save(file)
+    Image.new("RGB", (8_000, 2_500), (9, 9, 9)).save(pictures / "1.png")
+    noise = np.random.default_rng(0).integers(0, 256, (1_000, 1_000, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(pictures / "2.png")
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    assert checked.exit_code == 0, checked.output
+    assert "pictures/1.png: 0.1 MB, 8,000 x 2,500 pixels; participants get a copy" in checked.stderr
+    assert "pictures/2.png: 3.0 MB, 1,000 x 1,000 pixels" in checked.stderr
+    assert "pictures/3.png" not in checked.stderr
+    with running(folder) as app:
+        client = app.participant()
+        for name, media, size in (
+            ("1", "image/webp", (1_600, 500)),
+            ("2", "image/webp", (1_000, 1_000)),
+            ("3", "image/png", (40, 40)),
+        ):
+            got = client.get(f"/media/{app.survey.study.by_name[name].key}")
+            assert got.headers["content-type"] == media
+            with Image.open(io.BytesIO(got.content)) as picture:
+                assert picture.size == size
+            assert len(got.content) < 1_500_000
+
+
+def test_messages_name_the_block_they_mean(folder: Path) -> None:
+    blocks = """
+blocks:
+  - {name: one, length: 8}
+  - {name: two, length: 8, repeated: 7}
+  - {name: three, kind: odd, tests: {triples: [{objects: [apple, pear, kiwi], answer: pear}]}}
+"""
+    file = folder / "study.yaml"
+    file.write_text(file.read_text().replace("minimum: 12", "minimum: 5") + blocks)
+    found = wrong(folder)
+    assert "blocks 2: length is 8, but each round has" in found
+    assert "blocks 3: tests.triples 1: there is no object 'kiwi'" in found
+    assert "blocks 1" not in found
 
 
 def test_a_table_of_pictures_with_alternative_texts(folder: Path) -> None:

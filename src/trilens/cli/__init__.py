@@ -16,11 +16,13 @@ from typing import Any
 import click
 
 from trilens import __version__
-from trilens.errors import AssumedKindWarning, Reference, TrilensError
+from trilens.errors import AssumedKindWarning, MissingExtraError, Reference, TrilensError
 
 COMMANDS = (
     "analyze",
     "describe",
+    "columns",
+    "fit",
     "reliability",
     "individuals",
     "evaluate",
@@ -34,7 +36,6 @@ COMMANDS = (
     "graph",
     "embed",
     "place",
-    "features",
     "plan",
     "next",
     "stop",
@@ -49,6 +50,24 @@ COMMANDS = (
     "completion",
 )
 
+#: Commands of the packages beside trilens, which extras complete.
+_BESIDE = {"reproduce": "trilens_paper.command", "survey": "trilens_survey.command"}
+
+
+def _missing(name: str) -> click.Command:
+    """A command whose package is not installed: it says how to get it."""
+
+    def say(given: tuple[str, ...]) -> None:
+        raise MissingExtraError(f"trilens {name}", "paper" if name == "reproduce" else name)
+
+    return click.Command(
+        name,
+        callback=say,
+        params=[click.Argument(["given"], nargs=-1, type=click.UNPROCESSED)],
+        help="(not installed)",
+        context_settings={"ignore_unknown_options": True},
+    )
+
 
 class _Commands(click.Group):
     """Loads a command's module when the command is asked for."""
@@ -59,9 +78,13 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        # the reproduction of the paper is a package of its own, which the `paper` extra completes
-        place = "trilens_paper.command" if cmd_name == "reproduce" else f"trilens.cli.{cmd_name}"
-        command = import_module(place).command
+        place = _BESIDE.get(cmd_name, f"trilens.cli.{cmd_name}")
+        try:
+            command = import_module(place).command
+        except ModuleNotFoundError as error:
+            if error.name not in (place, place.partition(".")[0]):
+                raise
+            return _missing(cmd_name)
         assert isinstance(command, click.Command)
         return command
 

@@ -59,7 +59,9 @@ def command(
     _check_folders(out.path, images)
     _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
-    with bar("analysing") as progress:
+    if features:
+        options.fit_answers(answers, random_state, features)
+    with bar("analyzing") as progress:
         found = analyze(
             answers,
             options.read_labels_of(labels, answers),
@@ -69,7 +71,6 @@ def command(
             source=answers.source,
             command=command_line(click.get_current_context(), target),
             random_state=random_state,
-            features=options.read_features_of(features, answers) if features else None,
             progress=progress,
         )
     if found.features is not None:

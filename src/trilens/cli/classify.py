@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar
+from trilens.cli.output import Output, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @options.command("classify")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @click.option(
     "--labels",
     metavar="FILE",
@@ -38,25 +38,23 @@ if TYPE_CHECKING:
 )
 @options.error_rate_option
 @click.option(
-    "--dim",
-    "--n-components",
-    "n_components",
-    type=click.IntRange(min=1),
-    help="Number of dimensions of the map.",
-    show_default="by cross-validation",
+    "--alone",
+    type=click.Choice(["nearest", "random"]),
+    help="With --method krng, the class of an object without a labelled neighbor: that of the "
+    "nearest ones, or any, as in the paper.",
+    show_default="nearest",
 )
 @options.seed_option
 @options.cluster_option
 @options.table_output("the classes of all objects to a label file")
 def command(
     answers: Answers,
-    using: dict[str, Any],
     labels: str | None,
     method: str,
     classifier: str | None,
     k: int | None,
     error_rate: Any,
-    n_components: int | None,
+    alone: str | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -75,7 +73,8 @@ def command(
         raise click.UsageError(
             "Missing option '--labels'; or give --objects a table of objects with a column label."
         )
-    with bar("classifying") as progress:
+    options.fit_if_needed(answers, method, random_state)
+    with status("classifying"):
         found = classify(
             answers,
             known,
@@ -83,10 +82,8 @@ def command(
             classifier=classifier,
             k=k,
             error_rate=error_rate,
-            n_components=n_components,
+            alone=alone,
             random_state=random_state,
-            progress=progress,
-            **using,
         )
     predicted = found.predicted
     columns = {

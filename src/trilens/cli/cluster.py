@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed
+from trilens.cli.output import Output, listed, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -20,7 +20,7 @@ _MOST_LISTED = 5000
 
 @options.command("cluster")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @options.n_clusters_option
 @options.method_option("cluster", "By the k-RNG (Algorithm 5), or spectral clustering on a map.")
 @click.option(
@@ -35,20 +35,17 @@ _MOST_LISTED = 5000
 )
 @options.error_rate_option
 @options.labels_option
-@options.dim_option
 @options.seed_option
 @options.cluster_option
 @options.table_output("the groups to a label file")
 def command(
     answers: Answers,
-    using: dict[str, Any],
     n_clusters: int | None,
     method: str,
     k: int | None,
     sigma: float | None,
     error_rate: Any,
     labels: str | None,
-    n_components: int | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -61,7 +58,8 @@ def command(
     """
     from trilens.questions.cluster.groups import cluster
 
-    with bar("looking for groups") as progress:
+    options.fit_if_needed(answers, method, random_state)
+    with status("looking for groups"):
         found = cluster(
             answers,
             n_clusters,
@@ -70,10 +68,7 @@ def command(
             sigma=sigma,
             error_rate=error_rate,
             labels=options.read_labels_of(labels, answers),
-            n_components=n_components,
             random_state=random_state,
-            progress=progress,
-            **using,
         )
     most = len(found.names) if len(found.names) <= _MOST_LISTED else 20
     shown: dict[str, list[Any]] = {

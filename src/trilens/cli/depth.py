@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from trilens.cli import options
 from trilens.cli.output import Output
 
@@ -14,8 +16,17 @@ if TYPE_CHECKING:
 @options.command("depth")
 @options.statement_options
 @options.cluster_option
+@click.option(
+    "--local",
+    "share",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Local lens depth instead: count only the lenses of the nearest pairs on the map, this "
+    "share of all pairs. It is low where an object stands by itself, between groups too.",
+)
+@options.seed_option
 @options.table_output("the table to a file")
-def command(answers: Answers, out: Output) -> None:
+def command(answers: Answers, share: float | None, random_state: int, out: Output) -> None:
     """Print how central each object is.
 
     Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
@@ -24,14 +35,27 @@ def command(answers: Answers, out: Output) -> None:
 
     \b
     Example: trilens depth answers.csv
+    Example: trilens depth answers.csv --local 0.1
     """
+    if share is not None:
+        return _local(answers, share, random_state, out)
     from trilens.answers import central_counts, read_or_count
-    from trilens.design import about_chosen
-    from trilens.questions.intervals import depth_intervals
+    from trilens.ask import is_enough
+    from trilens.design import about_chosen, design
+    from trilens.questions.depth import depth_intervals
+    from trilens.statements import Statements
+    from trilens.words import about_depth
 
-    data = read_or_count(answers)
+    data = read_or_count(answers, enough=True)
     counts, names = central_counts(data), data.names
-    interval = depth_intervals(data)
+    asked, method = None, "depth"
+    if isinstance(data, Statements):
+        asked = design(data)
+        method = "depth" if asked.counts_hold or not is_enough(data) else "choice"
+    if method == "choice":
+        options.fit_if_needed(answers, method, 0)
+    interval = depth_intervals(answers if method == "choice" else data, method=method)
+    about = about_depth(method, asked)
     depth = interval.depth
     order = (-depth).argsort(kind="stable").tolist()
     columns = {
@@ -45,7 +69,20 @@ def command(answers: Answers, out: Output) -> None:
         "depth": dict(zip(names, depth.tolist(), strict=True)),
         "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
     }
-    facts |= {"interval_method": interval.method, "about": interval.about}
-    plain = interval.method == "counting" and interval.about == "all questions"
-    said = () if plain else (f"The intervals are about {interval.about}.",)
-    out.show(columns, facts, [*about_chosen(answers), *said])
+    facts |= {"interval_method": interval.method, "about": about}
+    plain = asked is None or asked.counts_hold
+    said = () if plain else (f"The intervals are about {about}.",)
+    return out.show(columns, facts, [*about_chosen(answers), *said])
+
+
+def _local(answers: Answers, share: float, random_state: int, out: Output) -> None:
+    from trilens.questions.local_depth import local_depth
+
+    depth, names = local_depth(answers, share, random_state=random_state), answers.read().names
+    order = (-depth).argsort(kind="stable").tolist()
+    columns = {
+        "object": [names[i] for i in order],
+        "local depth": depth[order].tolist(),
+    }
+    facts = {"local_depth": dict(zip(names, depth.tolist(), strict=True)), "share": share}
+    out.show(columns, facts)

@@ -65,6 +65,8 @@ def command(answers: Answers, out: Output) -> None:
         print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
     for said in about_chosen(data):
         note(said)
+    for concern in reading.concerns:
+        note(f"caution: {concern}")
     if reading.caution is not None:
         options.caution(reading.caution)
     for fault in reading.named_faults():
@@ -82,6 +84,7 @@ def _read(reading: Reading) -> dict[str, str]:
         "header": "" if reading.header else "none: columns by their number",
         "left out": ", ".join(reading.left_out),
         "inferred from the values": "; ".join(reading.notes),
+        "checks": "" if reading.checks is None else str(reading.checks),
         "bad rows skipped": f"{len(reading.faults):,}" if reading.faults else "",
     }
     return {name: value for name, value in facts.items() if value}

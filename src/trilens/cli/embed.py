@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, counted, note, save_table
+from trilens.cli.output import Output, counted, note, save_table
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -32,18 +31,11 @@ if TYPE_CHECKING:
     help="Write the distances of all pairs of objects: a matrix with names and one of standard "
     "errors beside it (.csv, .tsv), pairs (.json, .parquet), or an RDM for rsatoolbox (.h5).",
 )
-@click.option(
-    "--to",
-    "layout",
-    type=click.Choice(["tripletools"]),
-    help="Name the columns of -o as the R package tripletTools does.",
-)
 @options.features_option
 @options.cluster_option
 @options.output_options(
-    "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output), or the "
-    "whole choice map, for --map and trilens place (.npz).",
-    callback=options.map_or_table_ending,
+    "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
+    callback=options.table_ending,
 )
 @options.seed_option
 def command(
@@ -52,7 +44,6 @@ def command(
     method: str,
     n_components: int | None,
     distances: str | None,
-    layout: str | None,
     features: tuple[str, ...],
     random_state: int,
     out: Output,
@@ -64,40 +55,33 @@ def command(
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
     Example: trilens embed answers.csv --distances distances.csv
-    Example: trilens embed answers.csv --features clip.npz -o map.npz
-    Example: trilens embed answers.csv -o atlas.parquet   (opens in Embedding Atlas)
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
-    if layout is not None and out.path is None:
-        raise click.UsageError("--to is about the coordinates; give -o too")
-    vectors = None
-    if features:
-        if comparisons:
-            raise click.UsageError("--features is about a map of answers, not of comparisons")
-        vectors = options.read_features_of(features, answers)
-    whole = out.path is not None and out.path.endswith(".npz")
-    if whole and (comparisons or method not in ("auto", "choice") or layout is not None):
-        raise click.UsageError("-o map.npz is the choice map of answers, as it is")
+    if comparisons and features:
+        raise click.UsageError("--features is about a map of answers, not of comparisons")
+    if comparisons and distances is not None:
+        raise click.UsageError("--distances cannot be used with --comparisons")
+    dim = 2 if n_components is None and distances is None else n_components
+    if not comparisons and method in ("auto", "choice") and not answers.in_counts:
+        settings = {} if dim is None else {"n_components": dim}
+        if features or (answers.fitted is None and _is_enough(answers, method)):
+            options.fit_answers(answers, random_state, features, **settings)
     if distances is not None:
-        if comparisons:
-            raise click.UsageError("--distances cannot be used with --comparisons")
-        _write_distances(answers, n_components, method, distances, vectors, random_state, out)
-    if whole:
-        _write_map(answers, n_components, vectors, random_state, out)
-    elif out.path is not None:
+        _write_distances(answers, method, distances, random_state, out)
+    if out.path is not None:
         dim = 2 if n_components is None else n_components
-        _write_coordinates(answers, comparisons, dim, method, layout, vectors, random_state, out)
+        _write_coordinates(answers, comparisons, dim, method, random_state, out)
+
+
+def _is_enough(answers: Answers, method: str) -> bool:
+    from trilens.ask import is_enough
+
+    return method == "choice" or is_enough(answers)
 
 
 def _write_distances(
-    answers: Answers,
-    n_components: int | None,
-    method: str,
-    path: str,
-    features: Any,
-    random_state: int,
-    out: Output,
+    answers: Answers, method: str, path: str, random_state: int, out: Output
 ) -> None:
     from trilens.files import refuse_to_overwrite
     from trilens.files.matrices import check_matrix_ending
@@ -106,15 +90,7 @@ def _write_distances(
     check_matrix_ending(path)
     if answers.in_files:
         refuse_to_overwrite(path, answers.source)
-    with bar("distances") as progress:
-        found = distances(
-            answers,
-            n_components,
-            method,
-            features=features,
-            random_state=random_state,
-            progress=progress,
-        )
+    found = distances(answers, method, random_state=random_state)
     for file in found.write(path):
         if file != "-":
             note(f"wrote {file}")
@@ -127,50 +103,11 @@ def _write_distances(
         out.report(found.to_dict(), f"{text}: the mean distance of two objects is 1")
 
 
-def _write_map(
-    answers: Answers, n_components: int | None, features: Any, random_state: int, out: Output
-) -> None:
-    from trilens.maps import ChoiceMap
-
-    assert out.path is not None
-    with bar("a map") as progress:
-        M = ChoiceMap("cv" if n_components is None else n_components, random_state=random_state)
-        M.fit(answers, features=features, progress=progress)
-    M.save(out.path)
-    note(f"wrote {out.path}")
-    facts = {
-        "method": "choice",
-        "dim": M.n_components_,
-        "violations": M.violations_,
-        "error_rate": M.error_rate_,
-        "feature_shares": M.feature_shares_,
-    }
-    notes = [f"choice, {counted(M.n_components_, 'dimension')}, {len(M.embedding_):,} objects"]
-    for name, share in M.feature_shares_.items():
-        notes.append(
-            f"{name}: {share:.0%} of the map's spread expected by these features"
-            if share
-            else f"{name}: these features do not help to predict answers, and were left out"
-        )
-    out.report(facts, *notes)
-
-
-def _known(answers: Answers, comparisons: bool, names: Sequence[str]) -> dict[str, Any]:
-    """What a table of objects tells of each: its class, its picture, the picture in words."""
-    table = None if comparisons or answers.in_counts else answers.object_table
-    if table is None:
-        return {}
-    told = {"group": table.labels, "picture": table.pictures, "alt": table.alts}
-    return {key: [of.get(name) for name in names] for key, of in told.items() if of}
-
-
 def _write_coordinates(
     answers: Answers,
     comparisons: bool,
     n_components: int,
     method: str,
-    layout: str | None,
-    features: Any,
     random_state: int,
     out: Output,
 ) -> None:
@@ -178,31 +115,12 @@ def _write_coordinates(
 
     assert out.path is not None
     data = options.read_comparisons_of(answers) if comparisons else answers
-    with bar(f"a map in {counted(n_components, 'dimension')}") as progress:
-        found = embed(
-            data,
-            n_components,
-            method,
-            random_state=random_state,
-            features=features,
-            progress=progress,
-        )
-    if layout is not None:
-        save_table(found.for_triplet_tools(), out.path)
-    elif out.path.endswith(".parquet"):
-        save_table(found.for_atlas() | _known(answers, comparisons, found.names), out.path)
-        note(f"open it: embedding-atlas {out.path} --x x --y y --text object --neighbors neighbors")
-    else:
-        save_table(found.columns(), out.path)
+    found = embed(data, n_components, method, random_state=random_state)
+    save_table(found.columns(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
         notes = [f"{text}, {len(found.names):,} objects: {out.path}"]
     else:
         what = "comparisons" if comparisons else "triplets"
         notes = [f"{text}: {100 * found.violations:.2f} % of the {what} violated"]
-    if found.predicted is not None:
-        notes.append(
-            f"{found.predicted:.1%} of {found.aside:,} held-out answers are predicted; the "
-            f"model estimates that {found.error_rate:.1%} of the answers are wrong"
-        )
     out.report(found.to_dict(), *notes)

@@ -71,17 +71,17 @@ def command(
 ) -> None:
     """Measure how well models agree with people.
 
-    Each MODEL is a file of vectors, as for --embedding, or a map of trilens embed -o map.npz: one
+    Each MODEL is a file of vectors, as for --embedding, or a fit (trilens fit -o study.fit): one
     table has them as they are, and after a linear map that was fitted to answers about other
     objects. Models may also be given by their distances or their own answers.
 
     \b
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
+    from trilens.ask import statements_of
     from trilens.files import read_statements
     from trilens.files.vectors import read_matched_matrix, read_vector_table
-    from trilens.maps.map_file import is_map, load_map
-    from trilens.questions.data import statements_of
+    from trilens.maps.fit_file import is_fit, load
     from trilens.questions.evaluate.evaluation import compare_all
     from trilens.questions.evaluate.predictions import BY_NAME
 
@@ -95,11 +95,10 @@ def command(
     named: dict[str, bool] = {}
     for file in (*models, *embedding):
         name = _name(file, given)
-        if is_map(file):
-            M = load_map(file)
-            called = M.names_ or tuple(map(str, range(len(M.embedding_))))
-            taken[name] = f"a choice map in {counted(M.n_components_, 'dimension')}; "
-            vectors = dict(zip(called, M.embedding_, strict=True))
+        if is_fit(file):
+            F = load(file)
+            taken[name] = f"a fit in {counted(F.map.n_components, 'dimension')}; "
+            vectors = dict(zip(F.names, F.map.X, strict=True))
             given[name] = {"embedding": vectors, "metric": "euclidean"}
             continue
         table = read_vector_table(file, statements.names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, counted, note
+from trilens.cli.output import Output, counted, note
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     "-k",
     "k",
     type=click.IntRange(min=1),
-    help="Number of neighbours.",
-    show_default="the smallest that connects the k-RNG",
+    help="In the k-RNG, two objects are neighbors when fewer than K others lie in their lens; on a "
+    "map, each object is joined to the K nearest.",
+    show_default="the smallest that connects the k-RNG; 5 on a map",
 )
 @options.method_option(
-    "graph", "The k-RNG of central statements, or the nearest neighbours on a map."
+    "graph", "The k-RNG of central statements, or the nearest neighbors on a map."
 )
 @click.option("--sigma", type=float, help="Weight the edges by exp(-V^2 / sigma^2).")
 @options.error_rate_option
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 @options.output_options(
     "Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.", required=True
 )
-@options.dim_option
 @options.seed_option
 def command(
     answers: Answers,
@@ -39,31 +39,27 @@ def command(
     method: str,
     sigma: float | None,
     error_rate: Any,
-    n_components: int | None,
     random_state: int,
     out: Output,
 ) -> None:
-    """Write the graph of neighbouring objects to a file.
+    """Write the graph of neighboring objects to a file.
 
     \b
     Example: trilens graph answers.csv -k 5 -o graph.graphml
     """
-    from trilens.graph import check_ending
-    from trilens.questions.graph import neighbours
+    from trilens.files.graph import check_ending
+    from trilens.questions.graph import neighbors
 
     assert out.path is not None
     check_ending(out.path)
-    with bar("looking for neighbours") as progress:
-        found = neighbours(
-            answers,
-            k,
-            method,
-            error_rate=error_rate,
-            sigma=sigma,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
-        )
+    found = neighbors(
+        answers,
+        k,
+        method,
+        error_rate=error_rate,
+        sigma=sigma,
+        random_state=random_state,
+    )
     found.write(out.path)
     if k is None and found.method == "krng" and found.connected_parts > 1 and not out.as_json:
         note("no k connects the graph: some objects are never compared with the others")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed, note
+from trilens.cli.output import Output, listed, note
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
@@ -22,16 +22,14 @@ _FIGURES = (".svg", ".png", ".pdf")
 
 @options.command("hierarchy")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @options.output_options(
     "Write the tree: a picture (.svg, .png, .pdf), Newick for other programs (.nwk), or a table "
     "of its branches (.csv, .tsv, .json, .parquet)."
 )
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @options.seed_option
-def command(
-    answers: Answers, using: dict[str, Any], images: str | None, random_state: int, out: Output
-) -> None:
+def command(answers: Answers, images: str | None, random_state: int, out: Output) -> None:
     """Draw the objects as a tree.
 
     Prints the branches that the answers support: at least 95 % of the maps that the answers allow
@@ -50,8 +48,8 @@ def command(
         )
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
-    with bar("a tree") as progress:
-        found = hierarchy(answers, random_state=random_state, progress=progress, **using)
+    options.fit_if_needed(answers, "choice", random_state)
+    found = hierarchy(answers, random_state=random_state)
     if out.path is not None:
         if ending in _FIGURES:
             _draw(found, out.path, images)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed
+from trilens.cli.output import Output, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -15,21 +15,18 @@ if TYPE_CHECKING:
 
 @options.command("medoid")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @options.labels_option
 @options.method_option(
     "medoid", "By counting (depth, Algorithm 1), by the choice model, or on a map."
 )
-@options.dim_option
 @options.seed_option
 @options.cluster_option
 @options.table_output("the table to a file")
 def command(
     answers: Answers,
-    using: dict[str, Any],
     labels: str | None,
     method: str,
-    n_components: int | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -38,27 +35,18 @@ def command(
     \b
     Example: trilens medoid answers.csv --labels classes.csv
     """
-    from trilens.answers import read_or_count
     from trilens.design import about_chosen
     from trilens.questions.medoid import medoid
-    from trilens.statements import Statements
 
-    with bar("counting") as progress:
-        found = medoid(
-            answers,
-            method,
-            labels=options.read_labels_of(labels, answers),
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
-            **using,
-        )
+    options.fit_if_needed(answers, method, random_state)
+    found = medoid(
+        answers,
+        method,
+        labels=options.read_labels_of(labels, answers),
+        random_state=random_state,
+    )
     classes = found.per_class or {}
-    given = read_or_count(answers)
-    if found.method == "depth" and isinstance(given, Statements):
-        used = len(given.at_random())
-    else:
-        used = answers.n_statements
+    used = options.n_used(answers, found.method)
     columns: dict[str, list[Any]] = {
         "class": ["all", *classes],
         "medoid": [found.name, *(one.medoid for one in classes.values())],

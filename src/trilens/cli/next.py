@@ -38,7 +38,7 @@ GOALS = ("medoid", "rank", "map", "outliers", "groups")
     metavar="NAME",
     help="Who will be asked: may get questions that others have answered.",
 )
-@options.model_options
+@options.fit_options
 @options.seed_option
 @options.table_output("the questions to a file")
 def command(
@@ -47,7 +47,6 @@ def command(
     n: int,
     random_share: float,
     rater: str | None,
-    using: dict[str, Any],
     random_state: int,
     out: Output,
 ) -> None:
@@ -69,7 +68,6 @@ def command(
             random_share=random_share,
             rater=rater,
             random_state=random_state,
-            **using,
         )
     by_chance = found.reasons.count("random")
     notes = [

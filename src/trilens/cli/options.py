@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.output import ENDINGS, Output, counted, note, status
+from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.files.side_tables import Labels
-    from trilens.questions.method import Question
+    from trilens.maps.fitted import Fit
     from trilens.statements.comparisons import Comparisons
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +27,9 @@ READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools", "survey")
 KINDS = ("central", "odd", "closer")
-#: As in `trilens.questions.method`, without loading it.
+#: As in `trilens.ask`, without loading it.
 _MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
-METHODS: dict[Question, tuple[str, ...]] = {
+METHODS: dict[str, tuple[str, ...]] = {
     "medoid": ("depth", *_MAPS),
     "outliers": ("depth", *_MAPS),
     "classify": ("depth", "krng", *_MAPS),
@@ -107,9 +107,10 @@ labels_option = click.option(
 )
 by_option = click.option(
     "--by",
-    metavar="COLUMN|FILE",
-    help="Compare groups of raters, or conditions, given by a column of FILE or by a table with "
-    "the columns rater,group.",
+    metavar="COLUMN|FILE[::COLUMN]",
+    help="Compare groups of raters, or conditions, given by a column of FILE or by a table of "
+    "raters and groups, whose columns may be named: people.csv::country, or "
+    "people.csv::rater=code,group=country.",
 )
 kind_option = click.option(
     "--kind",
@@ -125,7 +126,7 @@ comparisons_option = click.option(
 )
 
 
-def method_option(question: Question, help: str) -> Callable[[F], F]:
+def method_option(question: str, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
     methods = click.Choice(["auto", *METHODS[question]])
     return click.option("--method", type=methods, default="auto", show_default=True, help=help)
@@ -148,7 +149,8 @@ error_rate_option = click.option(
 )
 
 
-def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse a table whose format its ending does not tell."""
     if value not in (None, "-") and Path(str(value)).suffix.lower() not in ENDINGS:
         raise click.BadParameter(
             f"cannot tell the format of {value} from its ending; use one of {', '.join(ENDINGS)}",
@@ -158,13 +160,13 @@ def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-def map_or_table_ending(
+def fit_or_table_ending(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> str | None:
-    """As for a table, or .npz."""
-    if value is not None and Path(value).suffix.lower() == ".npz":
+    """As for a table, or .fit."""
+    if value is not None and Path(value).suffix.lower() == ".fit":
         return value
-    return _table_ending(ctx, param, value)
+    return table_ending(ctx, param, value)
 
 
 def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
@@ -172,7 +174,7 @@ def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
     return output_options(
         f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
         required=required,
-        callback=_table_ending,
+        callback=table_ending,
     )
 
 
@@ -267,6 +269,14 @@ _READING_OPTIONS = (
     ),
     _of_section(
         READING,
+        "--reason-random",
+        multiple=True,
+        metavar="WORD",
+        help="What the column reason calls questions asked at random; any other word stands for "
+        "questions that earlier answers chose. May be repeated.",
+    ),
+    _of_section(
+        READING,
         "--skip-bad",
         is_flag=True,
         help="Skip invalid rows and report how many.",
@@ -274,7 +284,7 @@ _READING_OPTIONS = (
 )
 _READING_NAMES = (
     "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
-    "rater_from_name", "questions", "skip_bad",
+    "rater_from_name", "questions", "reason_random", "skip_bad",
 )  # fmt: skip
 quiet_option = _of_section(
     READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
@@ -394,6 +404,18 @@ def statement_options(
             reading["skip_bad"] = bad_rows
         listed = csv.reader(exclude_raters, skipinitialspace=True)
         raters = [name.strip() for line in listed for name in line]
+        stored = _of_fit(file)
+        if stored is not None:
+            chosen = Answers(
+                file,
+                **reading,
+                where=where,
+                min_seconds=min_seconds,
+                min_checks=min_checks,
+                exclude_raters=list(exclude_raters),
+            )
+            _refuse(chosen, _READING_NAMES, "a fit")
+            return command(answers=stored, **rest)
         answers = Answers(
             file,
             **reading,
@@ -407,7 +429,8 @@ def statement_options(
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
         # whoever watches sees at once how the file is read; elsewhere it follows the result, and
         # where the command fails the one line that says why stands alone
-        watched = sys.stderr.isatty() and answers.held and not answers.in_counts
+        in_memory = answers.held and not answers.in_counts and not answers.countable
+        watched = sys.stderr.isatty() and in_memory
         if watched and not rest.get("comparisons"):
             with status(f"reading {file}"):
                 answers.read()
@@ -466,6 +489,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
         note(f"read {replace(known, left_out=left_out)}")
         for fault in known.named_faults():
             note(f"skipped {fault}")
+        for concern in known.concerns:
+            note(f"caution: {concern}")
     if known.caution is not None:
         caution(known.caution)
 
@@ -488,68 +513,81 @@ features_option = click.option(
 )
 
 
-def model_options(command: F) -> F:
-    """--features and --map; the command gets what a question takes of them as ``using``."""
+def fit_options(command: F) -> F:
+    """--features, by which the answers are fitted before the question is asked."""
 
     @wraps(command)
-    def with_model(
-        answers: Answers, features: tuple[str, ...], map_file: str | None, **rest: Any
-    ) -> Any:
-        using: dict[str, Any] = {}
-        if features and map_file is not None:
-            raise click.UsageError("--features and --map cannot be used together")
+    def with_features(answers: Answers, features: tuple[str, ...], **rest: Any) -> Any:
         if features:
-            using["features"] = read_features_of(features, answers)
-        if map_file is not None:
-            from trilens.maps import load_map
+            fit_answers(answers, rest.get("random_state", 0), features)
+        return command(answers=answers, **rest)
 
-            using["model"] = load_map(map_file)
-            _check_names(using["model"], answers, map_file)
-        return command(answers=answers, using=using, **rest)
-
-    return several(  # type: ignore[return-value]
-        features_option,
-        click.option(
-            "--map",
-            "map_file",
-            metavar="FILE",
-            help="Map to look at instead of a new one, as trilens embed -o map.npz writes it.",
-        ),
-    )(with_model)
+    return features_option(with_features)  # type: ignore[return-value]
 
 
-def _check_names(model: Any, answers: Answers, map_file: str) -> None:
-    """Refuse a map of other objects: those of a file are matched by their names alone."""
-    if answers.streamed:
-        return
-    given, on_map = answers.read(), model.names_
-    if given._names is not None and on_map is not None:
-        return  # the map itself looks them up
-    if on_map is None:
-        on_map = tuple(map(str, range(len(model.embedding_))))
-    other = next(
-        (pair for pair in zip(given.names, on_map, strict=False) if len({*pair}) > 1), None
-    )
-    if other is not None:
-        from trilens.errors import ParameterError
+def fit_answers(
+    answers: Answers,
+    random_state: int,
+    features: tuple[str, ...] = (),
+    **settings: Any,
+) -> Fit:
+    """Fit the answers while a bar is shown; questions about them ask the fit from then on."""
+    from trilens.maps.fitted import fit
 
-        raise ParameterError(
-            f"the answers are about {', '.join(given.names[:3])}, ... and the map {map_file} has "
-            f"{', '.join(on_map[:3])}, ...; give the map of these objects",
-            parameter="model",
+    given = read_features_of(features, answers) if features else None
+    with bar("fitting") as progress:
+        fitted = fit(
+            answers, features=given, random_state=random_state, progress=progress, **settings
         )
+    answers.fitted = fitted
+    return fitted
+
+
+def fit_if_needed(answers: Answers, method: str, random_state: int) -> None:
+    """Fit the answers for a question that needs a map, unless they are fitted already."""
+    from trilens.ask import is_enough
+
+    if answers.fitted is not None or answers.in_counts:
+        return
+    if method == "choice" or (method == "auto" and is_enough(answers)):
+        fit_answers(answers, random_state)
+
+
+def n_used(answers: Answers, method: str) -> int:
+    """How many answers were used: counting leaves out those that earlier answers asked for."""
+    if answers.fitted is not None and method == "choice":
+        return int(answers.fitted.n_answers)
+    from trilens.answers import read_or_count
+    from trilens.counts import Counted
+
+    given = read_or_count(answers)
+    return given.statements if isinstance(given, Counted) else len(given.at_random())
+
+
+def _of_fit(file: str) -> Answers | None:
+    """The answers of a fit that stands in place of FILE; None for any other file."""
+    path = Path(file)
+    if not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        if stream.read(2) != b"PK":
+            return None
+    from trilens.answers import Answers
+    from trilens.maps.fit_file import is_fit, load
+
+    if not is_fit(file):
+        return None
+    fitted = load(file)
+    answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
+    answers.fitted = fitted
+    return answers
 
 
 def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:
     """The features in files, block by block; rows without names are those of the objects."""
     from trilens.files import read_features
 
-    if answers.streamed:
-        from trilens.errors import ParameterError
-        from trilens.maps.estimator import NOT_STREAMED
-
-        raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
-    names = answers.read().names
+    names = answers.read().names if answers.held else answers.count().names
     listed = answers.objects is not None or all(name.isdigit() for name in names)
     table = answers.object_table
     called = {} if table is None else dict(zip(table.ids or (), table.names, strict=False))
@@ -578,11 +616,14 @@ def read_comparisons_of(answers: Answers) -> Comparisons:
 
 def groups_of(by: str | None) -> str | dict[str, str] | None:
     """The groups of raters in a table; a column's name as it is."""
-    if by is None or not Path(by).is_file():
+    if by is None:
         return by
-    from trilens.files.side_tables import read_mapping
+    path, _, columns = by.partition("::")
+    if not Path(path).is_file():
+        return by
+    from trilens.files.side_tables import read_groups
 
-    return read_mapping(by, "rater", "group")
+    return read_groups(path, columns or None)
 
 
 def read_labels_of(

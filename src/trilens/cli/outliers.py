@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed
+from trilens.cli.output import Output, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 
 @options.command("outliers")
 @options.statement_options
-@options.model_options
-@click.option("--n", "n", type=click.IntRange(min=0), help="Number of outliers to list.")
+@options.fit_options
+@click.option(
+    "--n",
+    "n",
+    type=click.IntRange(min=0),
+    help="Number of outliers to list.",
+    show_default="those that are confirmed",
+)
 @click.option("--contamination", type=click.FloatRange(0, 0.5), help="Or their share.")
 @options.method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
-@options.dim_option
 @options.seed_option
 @options.cluster_option
 @options.table_output("the outliers to a file")
 def command(
     answers: Answers,
-    using: dict[str, Any],
     n: int | None,
     contamination: float | None,
     method: str,
-    n_components: int | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -49,17 +52,14 @@ def command(
 
     if n is not None and contamination is not None:
         raise click.UsageError("--n and --contamination cannot be used together")
-    with bar("counting") as progress:
-        found = outliers(
-            answers,
-            n,
-            contamination=contamination,
-            method=method,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
-            **using,
-        )
+    options.fit_if_needed(answers, method, random_state)
+    found = outliers(
+        answers,
+        n,
+        contamination=contamination,
+        method=method,
+        random_state=random_state,
+    )
     facts = found.to_dict()
     columns = {
         name: [row[name] for row in facts["outliers"]] for name in ("object", "depth", "score")

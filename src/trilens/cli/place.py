@@ -12,11 +12,11 @@ from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.fitted import Fit
 
 
 @options.command("place")
-@click.argument("map_file", metavar="MAP")
+@click.argument("map_file", metavar="FIT")
 @partial(options.statement_options, required=False)
 @click.option(
     "--features",
@@ -25,40 +25,42 @@ if TYPE_CHECKING:
 )
 @options.output_options(
     "Write the places as a table (.csv, .tsv, .json or .parquet; - for CSV on standard output), or "
-    "the map with the new objects in it (.npz).",
-    callback=options.map_or_table_ending,
+    "the fit with the new objects in it (.fit).",
+    callback=options.fit_or_table_ending,
 )
 def command(map_file: str, answers: Answers | None, features: str | None, out: Output) -> None:
-    """Place new objects on a map that trilens embed wrote.
+    """Place new objects on the map of a fit.
 
     By answers about them in FILE, by their features, or by both. Objects of the map stay where
     they are.
 
     \b
-    Example: trilens place map.npz new_answers.csv
-    Example: trilens place map.npz --features new.npz -o larger.npz
+    Example: trilens place study.fit new_answers.csv
+    Example: trilens place study.fit --features new.npz -o larger.fit
     """
     from trilens.files import read_features, refuse_to_overwrite
-    from trilens.maps import load_map
+    from trilens.maps.fit_file import load
+    from trilens.maps.places import extended, find_places, new_objects
 
     if answers is None and features is None:
         raise click.UsageError("give answers about new objects, or their --features")
     if out.path is not None:
         refuse_to_overwrite(out.path, map_file, features)
-    M = load_map(map_file)
+    fitted = load(map_file)
     S = None
     if answers is not None:
-        answers.kind = answers.kind or M.model_.kind
+        answers.kind = answers.kind or fitted.map.kind
         S = answers.read()
     given = None if features is None else read_features(features)
-    found = M.place(S, features=given)
-    if out.path is not None and out.path.endswith(".npz"):
-        M.extend(S, features=given).save(out.path)
-        out.report(found.to_dict(), f"wrote {out.path}", _said(len(found.names), M))
+    new = new_objects(fitted, S, given)
+    found = find_places(fitted, new)
+    if out.path is not None and out.path.endswith(".fit"):
+        extended(fitted, new, found).save(out.path)
+        out.report(found.to_dict(), f"wrote {out.path}", _said(len(found.names), fitted))
         return
-    out.show(found.columns(), found.to_dict(), [_said(len(found.names), M)])
+    out.show(found.columns(), found.to_dict(), [_said(len(found.names), fitted)])
 
 
-def _said(new: int, M: ChoiceMap) -> str:
-    where = f"a map of {len(M.embedding_):,} in {counted(M.n_components_, 'dimension')}"
+def _said(new: int, fitted: Fit) -> str:
+    where = f"a map of {fitted.n_objects:,} in {counted(fitted.map.n_components, 'dimension')}"
     return f"{counted(new, 'new object')} on {where}"

@@ -11,13 +11,13 @@ import click
 from trilens.cli import options
 from trilens.cli.output import (
     Output,
-    bar,
     counted,
     listed,
     note,
     print_facts,
     print_json,
     print_table,
+    status,
 )
 from trilens.errors import FormatError
 
@@ -45,25 +45,6 @@ _MOST_RATERS = 20
     help="Questions repeated on purpose, given by a column that marks them or by a statement file.",
     show_default="every question that was asked twice",
 )
-@click.option(
-    "--set-size",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Forecast how many answers narrow the most central object down to this many.",
-)
-@click.option(
-    "--map-accuracy",
-    type=click.FloatRange(0, 1),
-    default=0.95,
-    show_default=True,
-    help="Forecast how many answers make the map's distances correlate this well with the true "
-    "ones.",
-)
-@click.option(
-    "--forecast/--no-forecast", default=True, help="Whether to forecast what more answers bring."
-)
-@click.option("--cross", is_flag=True, help="Predict each rater's answers from each other rater's.")
 @options.output_options(
     "Write a report (.html), or every answer with its mark (.csv, .tsv); none is deleted.",
     metavar="OUT",
@@ -75,17 +56,14 @@ def command(
     by: str | None,
     catch: str | None,
     repeated: str | None,
-    set_size: int,
-    map_accuracy: float,
-    forecast: bool,
-    cross: bool,
     figures: str | None,
     random_state: int,
     out: Output,
 ) -> None:
     """Measure how good the answers are.
 
-    Prints agreement, ceiling, error rates and raters, and a text for the Methods section.
+    Prints agreement, ceiling, error rates and raters, and a text for the Methods section. How many
+    more answers a study needs: trilens plan --pilot, and trilens stop.
 
     \b
     Example: trilens reliability answers.csv --by country -o reliability.html
@@ -95,18 +73,13 @@ def command(
     endings = (".html", ".htm", ".csv", ".tsv")
     if out.path is not None and Path(out.path).suffix.lower() not in endings:
         raise FormatError(f"{out.path}: the output is a page (.html) or a table (.csv, .tsv)")
-    with bar("measuring reliability") as progress:
+    with status("measuring reliability"):
         found = reliability(
             answers,
-            by=None if by is None else _groups(answers, by),
+            by=None if by is None else options.groups_of(by),
             catch=None if catch is None else _column_or_statements(answers, catch),
             repeated=None if repeated is None else _repeated(answers, repeated),
-            forecast=forecast,
-            cross=cross,
-            set_size=set_size,
-            map_accuracy=map_accuracy,
             random_state=random_state,
-            progress=progress,
         )
     if out.path is not None:
         _write(found, answers, out.path)
@@ -136,10 +109,8 @@ def _print(found: Reliability) -> None:
     if found.raters:
         click.echo()
         _print_raters(found)
-    for text in (*_notes(found), *_forecast(found)):
+    for text in _notes(found):
         note(text)
-    if found.cross is not None:
-        note(f"one rater's answers predict {found.cross.mean:.3f} of another's")
     for caution in found.cautions:
         names = f" ({listed(caution.names)})" if caution.names else ""
         note(f"caution: {caution.what}{names}")
@@ -188,8 +159,6 @@ def _print_raters(found: Reliability) -> None:
 
 
 def _notes(found: Reliability) -> Iterator[str]:
-    from trilens.questions.clouds import p_text
-
     for text, most in (("questions", found.questions), ("pairs", found.pairs)):
         if most:
             shown = [
@@ -199,31 +168,7 @@ def _notes(found: Reliability) -> Iterator[str]:
             ]
             yield f"{text} people disagree about most: {'; '.join(shown)}"
     if found.groups is not None:
-        p = found.groups.p_value
-        sizes = ", ".join(f"{g.name} {g.raters}" for g in found.groups.groups)
-        on = f" on the {found.groups.shared} questions asked in all groups"
-        on = "" if found.groups.shared is None else on
-        said = found.groups.why_not if p is None else f"{p_text(p)} (permutation test{on})"
-        yield f"groups ({sizes}): {said}"
-
-
-def _forecast(found: Reliability) -> Iterator[str]:
-    curve = found.forecast
-    if curve is None:
-        return
-    for text, need in (
-        (f"a medoid set of {curve.set_goal}", curve.answers_for_set(curve.set_goal)),
-        (f"a map of accuracy {curve.map_goal:g}", curve.answers_for_map(curve.map_goal)),
-    ):
-        if need.answers is None:
-            yield f"{text}: unknown, or more than a hundred times as many answers"
-            continue
-        upto = "?" if need.high is None else f"{need.high:,}"
-        there = f"; you have {curve.answers:,}" if need.more == 0 else ""
-        span = f"{need.low or 0:,} to {upto}"
-        yield f"{text}: about {counted(need.answers, 'answer')} in total ({span}){there}"
-    if curve.note:
-        yield curve.note
+        yield from found.groups.sentences()
 
 
 def _write(found: Reliability, answers: Answers, output: str) -> None:
@@ -256,11 +201,6 @@ def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     columns["mark"] = found.marks.tolist()
     columns["used"] = [mark not in ("left-out", "test-question") for mark in found.marks.tolist()]
     return columns
-
-
-def _groups(answers: Answers, by: str) -> Any:
-    given = options.groups_of(by)
-    return _column(answers, given).tolist() if isinstance(given, str) else given
 
 
 def _column_or_statements(answers: Answers, given: str) -> Any:

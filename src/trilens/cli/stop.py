@@ -38,7 +38,7 @@ RULES = ("medoid", "map", "groups", "price")
 @click.option("--price", type=float, help="Of one answer.")
 @click.option("--budget", type=float, help="For all answers.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of what is claimed.")
-@options.features_option
+@options.fit_options
 @options.seed_option
 @options.json_option
 def command(
@@ -49,7 +49,6 @@ def command(
     price: float | None,
     budget: float | None,
     level: float,
-    features: tuple[str, ...],
     random_state: int,
     as_json: bool,
 ) -> None:
@@ -72,7 +71,6 @@ def command(
             price=price,
             budget=budget,
             level=level,
-            features=options.read_features_of(features, answers) if features else None,
             random_state=random_state,
         )
     if as_json:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar
+from trilens.cli.output import Output
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @options.command("structure")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @options.seed_option
 @options.table_output("where each object lies to a file")
-def command(answers: Answers, using: dict[str, Any], random_state: int, out: Output) -> None:
+def command(answers: Answers, random_state: int, out: Output) -> None:
     """Name the shape that the objects form.
 
     A cloud, a line, a ring, arms, groups or groups in groups. Says "cloud" unless another shape
@@ -29,8 +29,8 @@ def command(answers: Answers, using: dict[str, Any], random_state: int, out: Out
     """
     from trilens.questions.structure import structure
 
-    with bar("looking for a shape") as progress:
-        found = structure(answers, random_state=random_state, progress=progress, **using)
+    options.fit_if_needed(answers, "choice", random_state)
+    found = structure(answers, random_state=random_state)
     # of a cloud there is nothing to list
     shown = {} if found.position is None and found.part is None else found.columns()
     out.show(found.columns(), found.to_dict(), _notes(found), shown=shown)

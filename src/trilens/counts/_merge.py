@@ -16,6 +16,13 @@ _INT32_MAX = np.iinfo(np.int32).max
 Named: TypeAlias = tuple[str, ...] | None
 
 
+class Summable:
+    """What `sum` adds up, beginning with 0."""
+
+    def __radd__(self, other: int) -> Self:
+        return self if other == 0 else NotImplemented
+
+
 class _Counts(Protocol):
     """Counts of statements of one kind about objects that may have names."""
 

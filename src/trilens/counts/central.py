@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 import numpy as np
 
 from trilens._typing import IntArray
-from trilens.counts._merge import aligned, moved, positions
+from trilens.counts._merge import Summable, aligned, moved, positions
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
@@ -22,7 +22,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
-class CentralCounts:
+class CentralCounts(Summable):
     """N and D of the paper's Algorithm 1; ``+`` merges.
 
     Attributes
@@ -62,9 +62,6 @@ class CentralCounts:
         singled, appears = moved(self.singled, at, n), moved(self.appears, at, n)
         return CentralCounts(singled, appears, self.kind, names)
 
-    def __radd__(self, other: int) -> CentralCounts:
-        return self if other == 0 else NotImplemented  # what sum() starts with
-
 
 def is_path(source: Any) -> TypeGuard[PathLike | list[PathLike]]:
     """Whether something names files: a path, or a list of them."""
@@ -91,7 +88,7 @@ def held_or_counted(
         if from_path:
             return Answers(given).count(pairs=pairs, n_threads=n_threads, cluster=cluster)
         found = read_or_count(
-            cast(Answers, given), pairs=pairs, n_threads=n_threads, cluster=cluster
+            cast(Answers, given), enough=True, pairs=pairs, n_threads=n_threads, cluster=cluster
         )
         if not isinstance(found, Statements):
             return found

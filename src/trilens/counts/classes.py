@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
-from trilens.counts._merge import add_cells, cell_dtype, require_same_shape
+from trilens.counts._merge import Summable, add_cells, cell_dtype, require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import LabelError
 from trilens.statements import Statements, StatementsLike, as_statements
@@ -19,7 +19,7 @@ from trilens.statements.value import CHOSEN_FIRST, require_kind
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCounts:
+class ClassCounts(Summable):
     """N_Ci(O) and D_Ci(O) of the paper's Algorithm 3; ``+`` merges.
 
     Attributes
@@ -51,9 +51,6 @@ class ClassCounts:
             self.appears + other.appears,
             self.labels if self.labels is not None else other.labels,
         )
-
-    def __radd__(self, other: int) -> ClassCounts:
-        return self if other == 0 else NotImplemented  # what sum() starts with
 
 
 def count_classes(
@@ -92,7 +89,7 @@ def count_classes(
         S.kind,
         ["central"],
         "count_classes",
-        "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
+        "MapClassifier serves every kind, and to_central() converts similarity triplets",
     )
     labels = _check_labels(given, S.n_objects, n_classes)
     shape = (S.n_objects, n_classes)
@@ -155,7 +152,7 @@ def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledPairCounts:
+class LabelledPairCounts(Summable):
     """N(x, l) and D(x, l) of the paper's Algorithm 4; ``+`` merges.
 
     Attributes
@@ -187,9 +184,6 @@ class LabelledPairCounts:
             add_cells(self.appears, other.appears),
             self.labelled,
         )
-
-    def __radd__(self, other: int) -> LabelledPairCounts:
-        return self if other == 0 else NotImplemented  # what sum() starts with
 
 
 def count_labelled_pairs(
@@ -230,7 +224,7 @@ def count_labelled_pairs(
         S.kind,
         ["central"],
         "count_labelled_pairs",
-        "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
+        "MapClassifier serves every kind, and to_central() converts similarity triplets",
     )
     ids = _check_ids(as_array(labelled, "labelled"), S.n_objects)
     column = np.full(S.n_objects, -1, dtype=np.int32)

@@ -13,6 +13,7 @@ from trilens._parameters import wrong
 from trilens._typing import Int32Array, IntArray
 from trilens.counts._merge import (
     Named,
+    Summable,
     listed,
     moved,
     moved_cells,
@@ -31,7 +32,7 @@ MOST_SKIPPED = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(Summable):
     """Counts of statements and the objects that they are about; ``+`` merges by name.
 
     Attributes
@@ -140,9 +141,6 @@ class Counted:
             n_skipped=n_skipped,
             files=files,
         )
-
-    def __radd__(self, other: int) -> Counted:
-        return self if other == 0 else NotImplemented  # what sum() starts with
 
     def summary(self) -> Summary:
         """What `Statements.summary` says; what counts do not know is None."""

@@ -13,7 +13,7 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from trilens._parameters import thread_count, wrong
 from trilens.errors import EngineError, MissingExtraError, TrilensError
@@ -27,30 +27,6 @@ _PATIENCE = 10
 
 #: What an engine gives for work that is under way; only the engine looks into it.
 Handle: TypeAlias = Any
-
-
-class Engine(Protocol):
-    """What every engine can do."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
-        """Start ``function(*arguments)`` somewhere; both must be able to travel."""
-        ...
-
-    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
-        """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
-        ...
-
-    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
-        """Wait for all results and put them together by ``function``, in their order.
-
-        Raises what the work raised. ``handles`` is emptied, so that nobody holds results that
-        are added up.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of the workers that the engine itself started."""
-        ...
 
 
 def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
@@ -87,12 +63,19 @@ class _Pool:
         self._pool = pool
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Start ``function(*arguments)`` somewhere; both must be able to travel."""
         return self._pool.submit(function, *arguments)
 
     def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
         _when_done(handle, told)
 
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
+        """Wait for all results and put them together by ``function``, in their order.
+
+        Raises what the work raised. ``handles`` is emptied, so that nobody holds results that
+        are added up.
+        """
         total: Any = None
         handles.reverse()
         while handles:
@@ -105,6 +88,7 @@ class _Pool:
         return handle.result()
 
     def close(self) -> None:
+        """Let go of the workers that the engine itself started."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -256,3 +240,7 @@ class DaskEngine:
     def close(self) -> None:
         if self._address is not None:  # a client of the caller's is the caller's
             self._client.close(timeout=1)
+
+
+#: Each can submit work, watch it, merge what comes of it, and be closed.
+Engine: TypeAlias = Threads | Processes | DaskEngine

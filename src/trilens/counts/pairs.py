@@ -12,6 +12,7 @@ from trilens import kinds
 from trilens._parameters import one_of
 from trilens._typing import AnyArray
 from trilens.counts._merge import (
+    Summable,
     add_cells,
     aligned,
     cell_dtype,
@@ -39,7 +40,7 @@ _BATCH = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class PairCounts(Summable):
     """N and D of the paper's Algorithm 5, for every kind of statements; ``+`` merges.
 
     Both matrices are symmetric with an empty diagonal, and both are dense or both sparse
@@ -109,9 +110,6 @@ class PairCounts:
         return PairCounts(
             moved_cells(self.third, at, n), moved_cells(self.appears, at, n), self.kind, names
         )
-
-    def __radd__(self, other: int) -> PairCounts:
-        return self if other == 0 else NotImplemented  # what sum() starts with
 
 
 def _add(a: Cells, b: Cells) -> Cells:

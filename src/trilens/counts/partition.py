@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import queue
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -43,7 +42,7 @@ from trilens.statements.columns import as_list
 from trilens.statements.layout import ReadOptions, read_options
 from trilens.statements.names import CheckedNames, ObjectList
 from trilens.statements.selection import Condition
-from trilens.statements.table import AnswerTable, RowGroups
+from trilens.statements.table import AnswerTable, Pass, RowGroups
 
 Item = TypeVar("Item")
 
@@ -51,8 +50,8 @@ Item = TypeVar("Item")
 PARTITION_ROWS = 1 << 24
 #: Rows of a Parquet file that are decoded and counted at a time.
 _ROWS = 1 << 17
-#: Pieces of a file that wait to be counted.
-_WAITING = 2
+#: There is no further item.
+_END: Any = object()
 
 
 @dataclass(frozen=True)
@@ -232,6 +231,7 @@ class Plan:
             options.unit,
             options.passes_over,
             options.preset,
+            options.reason_random,
             sorted(options.listed),
             self.encoding,
             self.skip_bad,
@@ -298,7 +298,8 @@ def _count(partition: Partition, plan: Plan) -> Counted:
         if plan.pairs or plan.labels is not None:
             pairs = PairTally(plan.labels, len(plan.class_names), plan.pairs)
         skipped = _Skipped()
-        for batch in _batches(table, partition, plan):
+        rows = _pass(table, partition, plan)
+        for batch in _batches(rows, plan):
             kept = _sound(batch, table, plan, skipped)
             if len(kept):
                 S = tally.add(kept, in_order=not table.table.has_groups)
@@ -306,8 +307,8 @@ def _count(partition: Partition, plan: Plan) -> Counted:
                     assert S is not None
                     pairs.add(S)
         if plan.skip_bad:
-            skipped.add(table.faults)
-        skipped.set_aside(table)
+            skipped.add(rows.faults)
+        skipped.set_aside(rows)
         found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
         if pairs is not None:
             pairs.flush()
@@ -334,7 +335,7 @@ def each_batch(
     for table, kind in _tables(partition, plan):
         # ids that are their own names were checked when they were counted
         checked = plan.names is None and table.layout.form == "statement" and not plan.skip_bad
-        for batch in _batches(table, partition, plan, fields):
+        for batch in _batches(_pass(table, partition, plan, fields), plan):
             kept = batch if checked and batch.integers else _sound(batch, table, plan)
             if not len(kept):
                 continue
@@ -375,11 +376,9 @@ def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kin
         yield table, table.kind or plan.options.kind or "central"
 
 
-def _batches(
-    table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence[str] = ()
-) -> Iterator[Batch]:
+def _pass(table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence[str] = ()) -> Pass:
     """The rows that are asked for, some at a time, and of these no more than is needed."""
-    batches = table.batches(
+    return table.batches(
         # of bad rows that are skipped, those are too whose time or place is none
         fields=[*fields, "reason", *(("seconds", "place") if plan.skip_bad else ())],
         where=[Condition.of(text) for text in plan.where],
@@ -387,9 +386,12 @@ def _batches(
         block_bytes=BLOCK_BYTES,
         groups=RowGroups(partition.start, partition.stop, partition.first_row, _ROWS),
     )
+
+
+def _batches(rows: Pass, plan: Plan) -> Iterator[Batch]:
     # shares of answers to questions that earlier answers chose are biased
-    batches = (batch.at_random() for batch in batches)
-    if table.table.has_groups:
+    batches = (batch.at_random() for batch in rows)
+    if rows.of.table.has_groups:
         yield from batches
         return
     for batch in ahead(batches):
@@ -409,13 +411,13 @@ class _Skipped:
         self.n += len(faults)
         self.words += [f"{fault}" for fault in faults[: MOST_SKIPPED - len(self.words)]]
 
-    def set_aside(self, table: AnswerTable) -> None:
+    def set_aside(self, rows: Pass) -> None:
         """Catch questions are no statements."""
-        checks = [checks_of(batch, table.kind or "central") for batch in table.decided.checks]
+        checks = [checks_of(batch, rows.of.kind or "central") for batch in rows.checks]
         found = Checks.joined(checks)
         if found is not None:
             self.n += len(found)
-            self.words = [f"{table.label}: {found}", *self.words][:MOST_SKIPPED]
+            self.words = [f"{rows.of.label}: {found}", *self.words][:MOST_SKIPPED]
 
 
 def _sound(batch: Batch, table: AnswerTable, plan: Plan, skipped: _Skipped | None = None) -> Batch:
@@ -429,43 +431,14 @@ def _sound(batch: Batch, table: AnswerTable, plan: Plan, skipped: _Skipped | Non
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, made by a thread of their own while the caller works.
+    """The same items, each made by another thread while the caller works on the one before.
 
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
-    waiting: queue.Queue[tuple[str, Any]] = queue.Queue(_WAITING)
-    gone = threading.Event()
-
-    def put(what: str, item: Any) -> bool:
-        while not gone.is_set():
-            try:
-                waiting.put((what, item), timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def read() -> None:
-        try:
-            for item in items:
-                if not put("item", item):
-                    return
-        except BaseException as error:  # it is raised where the items are used
-            put("error", error)
-        else:
-            put("end", None)
-
-    thread = threading.Thread(target=read, name="trilens-reader", daemon=True)
-    thread.start()
-    try:
-        while True:
-            what, item = waiting.get()
-            if what == "end":
-                return
-            if what == "error":
-                raise item
+    each = iter(items)
+    with ThreadPoolExecutor(1, thread_name_prefix="trilens-reader") as thread:
+        coming = thread.submit(next, each, _END)
+        while (item := coming.result()) is not _END:
+            coming = thread.submit(next, each, _END)
             yield item
-    finally:
-        gone.set()
-        thread.join()

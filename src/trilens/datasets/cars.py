@@ -11,33 +11,9 @@ import numpy as np
 
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, IntArray
-from trilens.datasets.fetch import Address, Origin, find_files, notice
+from trilens.datasets.registry import about
 from trilens.errors import ParameterError
 from trilens.statements import Statements, passed_tests
-
-CITATION = (
-    "Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
-    "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine "
-    "Learning Research 18(58):1-52, 2017."
-)
-LICENSE = (
-    "Pictures: public domain (Wikimedia Commons). Statements: no licence stated; "
-    "cite the paper when publishing."
-)
-
-#: The address is the one that cblearn's loader uses; it could not be tried when this was
-#: written. The archive's own sha256 is not pinned; that of each member is.
-ORIGIN = Origin(
-    homepage="http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/index.php "
-    "(60_cars_data.zip)",
-    addresses=(
-        Address(
-            "http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/60_cars_data.zip",
-            member="60_cars_data/{name}",
-        ),
-    ),
-    notice=notice("cars", CITATION, LICENSE),
-)
 
 COLLECTIONS = ("ALL", "ALL_REDUCED", "T_ALL", "T_ALL_REDUCED")
 NAMES = tuple(str(car) for car in range(1, 61))
@@ -65,6 +41,7 @@ class Cars:
 
     Attributes
     ----------
+    citation, license : str
     statements : mapping of str to Statements
         ``"ALL"`` (7097), ``"ALL_REDUCED"`` (6338), ``"T_ALL"`` (6757), ``"T_ALL_REDUCED"``
         (6056), all of kind ``central`` over the 60 cars.
@@ -80,14 +57,14 @@ class Cars:
         The picture of each car; empty if none were asked for.
     """
 
+    citation: str
+    license: str
     statements: Mapping[str, Statements]
     survey: Statements
     names: tuple[str, ...]
     labels: AnyArray
     classes: tuple[str, ...]
     pictures: Mapping[str, Path]
-    citation: str = CITATION
-    license: str = LICENSE
 
     @property
     def target(self) -> IntArray:
@@ -120,12 +97,15 @@ def load_cars(pictures: bool = True) -> Cars:
 
     tables = [f"cars/ordinal_data_preprocessed/{name}.csv" for name in COLLECTIONS]
     images = [f"cars/car_data_set_images/{name}.jpg" for name in NAMES] if pictures else []
-    survey, *found = find_files(["cars/survey_data.csv", *tables, *images], ORIGIN)
+    source = about("cars")
+    survey, *found = source.find("cars/survey_data.csv", *tables, *images)
     collections, shown = found[: len(tables)], found[len(tables) :]
     label_of = {car: label for label, cars in CLASSES.items() for car in cars}
     labels = np.array([label_of[name] for name in NAMES])
     labels.flags.writeable = False
     return Cars(
+        citation=source.citation,
+        license=source.license,
         statements=MappingProxyType(
             {
                 name: read_statements(path, kind="central")

@@ -81,21 +81,13 @@ class Origin:
         The page to tell a person about.
     addresses
         Tried in order.
-    notice
-        Whose data these are, for a person who downloads them: written to stderr then.
     """
 
     homepage: str
     addresses: tuple[Address, ...] = ()
-    notice: str = ""
 
 
-def notice(name: str, citation: str, licence: str) -> str:
-    """What a person who downloads a data set is told."""
-    return f"{name}: please cite {citation} Licence: {licence}"
-
-
-def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
+def find_files(paths: Sequence[str], origin: Origin, notice: str = "") -> list[Path]:
     """The files of a data set, each checked by its sha256.
 
     Each is looked for in the folder ``TRILENS_DATA``, then in the cache (``TRILENS_CACHE``,
@@ -108,6 +100,8 @@ def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
         against what was downloaded first; in ``TRILENS_DATA``, those are taken as they are.
     origin
         Where to download what is missing.
+    notice
+        Whose data these are, for a person who downloads them: written to stderr then.
 
     Raises
     ------
@@ -126,8 +120,8 @@ def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
         wanted = [path for path in missing if not _is_whole(cache, path)]
         if wanted:
             _fetch(wanted, cache, origin)
-            if origin.notice:
-                sys.stderr.write(f"{origin.notice}\n")
+            if notice:
+                sys.stderr.write(f"{notice}\n")
         found.update({path: cache / path for path in missing})
     return [found[path] for path in paths]
 

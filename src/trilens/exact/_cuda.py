@@ -36,6 +36,10 @@ class CudaError(RuntimeError):
     """No GPU to be had, or it failed; the text says in one line which."""
 
 
+class NoCupyError(CudaError):
+    """CuPy is not installed."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How n objects are cut so that a device holds the pieces.
@@ -410,22 +414,42 @@ class _Work:
 
 def _open_cuda() -> tuple[Any, int, int, int]:
     """CuPy and the free memory, shared memory per block and processors of its GPU."""
+    cupy = load_cupy()
     try:
-        import cupy
-    except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
-        why = "CuPy is not installed" if missing else f"CuPy cannot be loaded ({_line(error)})"
-        raise CudaError(f"{why}: pip install 'trilens[gpu]'") from None
-    try:
-        if cupy.cuda.runtime.getDeviceCount() < 1:
-            raise CudaError("CuPy finds no GPU; use device='cpu'")
         free = cupy.cuda.runtime.memGetInfo()[0]
         facts = cupy.cuda.Device().attributes
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise CudaError(f"no GPU can be used ({_line(error)}); use device='cpu'") from None
+        raise _unusable(error) from None
     shared = facts["MaxSharedMemoryPerBlockOptin"]
     return cupy, int(free), int(shared), int(facts["MultiProcessorCount"])
 
 
-def _line(error: BaseException) -> str:
+def load_cupy(number: int = 0) -> Any:
+    """CuPy, on a machine that has the GPU of this number; or the line that says what is missing."""
+    try:
+        import cupy
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "cupy":
+            raise NoCupyError("CuPy is not installed: pip install 'trilens[gpu]'") from None
+        raise CudaError(
+            f"CuPy cannot be loaded ({one_line(error)}): pip install 'trilens[gpu]'"
+        ) from None
+    try:
+        many = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise _unusable(error) from None
+    if many < 1:
+        raise CudaError("CuPy finds no GPU; use device='cpu'")
+    if number >= many:
+        have = "GPU, which is 'cuda:0'" if many == 1 else f"GPUs, up to 'cuda:{many - 1}'"
+        raise CudaError(f"there is no GPU 'cuda:{number}': this machine has {many} {have}")
+    return cupy
+
+
+def _unusable(error: Exception) -> CudaError:
+    return CudaError(f"no GPU can be used ({one_line(error)}); use device='cpu'")
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200]

@@ -9,7 +9,7 @@ import numpy as np
 
 from trilens._parameters import wrong
 from trilens._typing import AnyArray, Int32Array, IntArray, Progress
-from trilens.errors import DeviceError, MissingExtraError
+from trilens.errors import DeviceError, MissingExtraError, TrilensError
 from trilens.exact import _cuda
 from trilens.exact.samples import MatrixRows, PointRows, Rows, Sample
 from trilens.exact.semimetrics import ALIASES, MOST_OBJECTS
@@ -30,22 +30,44 @@ def choose_device(device: str, n: int) -> Any:
     if device == "cpu" or (device == "auto" and n < FROM):
         return None
     found = _open()
-    if not isinstance(found, str):
+    if not isinstance(found, _cuda.CudaError):
         return found
     if device == "auto":
         return None
-    if "not installed" in found:
-        raise MissingExtraError("device='cuda'", "gpu")
-    raise DeviceError(found)
+    raise _refusal(device, found)
 
 
 @cache
 def _open() -> Any:
-    """The GPU, or the line that says why there is none; looked for once in a process."""
+    """The GPU, or the reason why there is none; looked for once in a process."""
     try:
         return _cuda.Device()
     except _cuda.CudaError as error:
-        return str(error)
+        return error
+
+
+def open_cupy(device: str, number: int) -> Any:
+    """CuPy, for the GPU of this number, which the user called ``device``."""
+    try:
+        return _cuda.load_cupy(number)
+    except _cuda.CudaError as error:
+        raise _refusal(device, error) from error
+
+
+def _refusal(device: str, error: _cuda.CudaError) -> TrilensError:
+    if isinstance(error, _cuda.NoCupyError):
+        return MissingExtraError(f"device={device!r}", "gpu")
+    return DeviceError(str(error))
+
+
+def gpu_failure(error: Exception, what: str) -> DeviceError:
+    """One line about a GPU that failed at its work on ``what``."""
+    if isinstance(error, _cuda.CudaError):
+        return DeviceError(str(error))
+    if isinstance(error, MemoryError):
+        return DeviceError(f"the GPU ran out of memory with {what}; use device='cpu'")
+    # CuPy's errors of the runtime, the driver, the compiler
+    return DeviceError(f"the GPU failed ({_cuda.one_line(error)}); use device='cpu'")
 
 
 def count_on(
@@ -61,25 +83,21 @@ def count_on(
     A GPU that others use may have less memory than it said: smaller tiles are tried.
     """
     source = _source(gpu, sample)
-    problem = ""
+    problem: Exception = MemoryError()
     for share in (1, 2, 4, 8):
         try:
             cut = _cuda.plan(sample.n, gpu.free // share, gpu.shared, gpu.processors, counts=counts)
             depth, sizes = _cuda.lens_sums(gpu, source, counts=counts, cut=cut, progress=progress)
-        except MemoryError:
-            problem = f"the GPU ran out of memory with {sample.n:,} objects"
-        except _cuda.CudaError as error:
-            problem = str(error)
-            break
-        except RuntimeError as error:  # CuPy's errors of the runtime, the driver, the compiler
-            problem = f"the GPU failed ({' '.join(str(error).split())[:200]})"
+        except MemoryError as error:
+            problem = error
+        except RuntimeError as error:
+            problem = error
             break
         else:
             return sizes, depth
     if optional and sample.n <= MOST_OBJECTS:
         return None
-    hint = "" if "device='cpu'" in problem else "; use device='cpu'"
-    raise DeviceError(problem + hint)
+    raise gpu_failure(problem, f"{sample.n:,} objects") from problem
 
 
 class _Blocks:

@@ -18,9 +18,11 @@ from trilens.errors import FormatError
 from trilens.files.pictures import images_in
 from trilens.files.source import Source, one_line, owned
 from trilens.files.text import invalid_utf8, open_text, records
+from trilens.statements.cells import cell_text
 from trilens.statements.layout import ReadOptions
-from trilens.statements.names import is_missing
-from trilens.statements.roles import complete_shapes, role_of, roles
+from trilens.statements.names import is_integer, is_missing
+from trilens.statements.roles import role_of, roles
+from trilens.statements.rules import complete
 from trilens.statements.table import NamedTable, Request, Rows, named_table
 
 #: Levels of brackets in a row.
@@ -47,8 +49,10 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
         found = found[source.part]
         if _is_rows(found):
             return open_text(_as_csv(found, source), options)
-    if isinstance(found, dict) and _is_columns(found):
-        return named_table(source.label, table_of_columns(found))
+    if isinstance(found, dict):
+        found = _of_pandas(found)
+        if _is_columns(found):
+            return named_table(source.label, table_of_columns(found))
     answered = _next_answers(found)
     if answered:
         return _with_notes(source, table_of_columns(answered[0]), answered[1])
@@ -82,8 +86,8 @@ def _main_records(found: dict[str, Any]) -> tuple[Any, list[str]]:
     def worth(name: str) -> tuple[bool, int]:
         flat = dict(_flattened(found[name][0], "", False))
         names = [each.rsplit(".", 1)[-1] for each in flat]
-        told = {role.name: role.kind for role in roles(names).values()}
-        return bool(complete_shapes(told)), len(found[name])
+        told = {role.name for role in roles(names).values()}
+        return bool(complete(told)), len(found[name])
 
     main = max(lists, key=worth)
     unread = [name for name in lists if name != main]
@@ -251,8 +255,10 @@ def _open_lines(source: Source) -> NamedTable:
 def json_table(source: Source) -> Any:
     """The records of a JSON file, or of JSON lines, as a table; or its columns by name."""
     found = _parsed(source.read().removeprefix(b"\xef\xbb\xbf"), source.label)
-    if isinstance(found, dict) and _is_columns(found, least=1):
-        return table_of_columns(found)
+    if isinstance(found, dict):
+        found = _of_pandas(found)
+        if _is_columns(found, least=1):
+            return table_of_columns(found)
     return table_of_records(list(_records([found], source.label)))
 
 
@@ -374,6 +380,33 @@ def _is_columns(found: dict[str, Any], least: int = 3) -> bool:
     )
 
 
+def _of_pandas(found: dict[str, Any]) -> dict[str, Any]:
+    """The columns of what pandas' ``to_json`` writes; anything else as it is.
+
+    >>> _of_pandas({"odd": {"0": "a", "1": "b"}, "other_1": {"0": "b", "1": "c"}})
+    {'odd': ['a', 'b'], 'other_1': ['b', 'c']}
+    >>> _of_pandas({"0": {"odd": "a", "other_1": "b"}})
+    {'odd': ['a'], 'other_1': ['b']}
+    >>> _of_pandas({"columns": ["odd", "other_1"], "index": [0], "data": [["a", "b"]]})
+    {'odd': ['a'], 'other_1': ['b']}
+    """
+    if found.keys() == {"columns", "index", "data"} and _width(found["data"]) is not None:
+        columns = map(list, zip(*found["data"], strict=True))
+        return dict(zip(map(str, found["columns"]), columns, strict=True))
+    first = next(iter(found.values()), None)
+    if not isinstance(first, dict) or not first:
+        return found
+    within = first.keys()
+    for one in found.values():
+        if not isinstance(one, dict) or one.keys() != within:
+            return found
+        if any(isinstance(cell, dict | list) for cell in one.values()):
+            return found
+    if all(map(is_integer, found)) and not any(map(is_integer, within)):
+        return {name: [row[name] for row in found.values()] for name in within}
+    return {name: [column[row] for row in within] for name, column in found.items()}
+
+
 def _as_csv(rows: Sequence[Sequence[Any]], source: Source) -> Source:
     return as_text_source(([cell_text(cell) or "" for cell in row] for row in rows), source)
 
@@ -450,19 +483,6 @@ def _column(values: Sequence[Any]) -> Any:
         return pa.array([cell_text(value) for value in values], pa.string())
     except UnicodeError as error:
         raise FormatError(f"a cell is not valid Unicode ({one_line(error, 80)})") from error
-
-
-def cell_text(value: Any) -> str | None:
-    """A cell as text would have it; None where it is missing."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value % 1 == 0 and abs(value) < 2**53:
-        return str(int(value))
-    if isinstance(value, bytes):
-        return value.decode()
-    return json.dumps(value, ensure_ascii=True) if isinstance(value, dict | list) else str(value)
 
 
 def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, int]]:

@@ -25,6 +25,7 @@ from trilens.files.source import Source, one_line, quoted
 from trilens.files.text import open_text
 from trilens.kinds import KINDS, Kind, columns
 from trilens.statements import Statements
+from trilens.statements.cells import cell_text
 from trilens.statements.columns import are_whole, as_written
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames
@@ -338,30 +339,30 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
         raise
     except (Exception, MemoryError) as error:
         raise undecodable(source, "an Excel workbook", error) from error
-    table = open_text(as_text_source(rows, source), options)
     unread = [name for name in names if name != sheet.title]
-    if source.part is None and unread:
-        listed = one_line(", ".join(unread), 80)
-        table = replace(table, notes={"unread": f"read sheet {sheet.title}; not read: {listed}"})
-    return table
+    if source.part is not None or not unread:
+        return open_text(as_text_source(rows, source), options)
+    listed = one_line(", ".join(unread), 80)
+    elsewhere = (
+        f"; this is sheet {sheet.title} of the workbook: to read another ({listed}), give "
+        f"{source.label}::{one_line(unread[0], 40)}"
+    )
+    try:
+        table = open_text(as_text_source(rows, source), options)
+    except FormatError as error:
+        raise FormatError(f"{error.message}{elsewhere}") from None
+    notes = {"unread": f"read sheet {sheet.title}; not read: {listed}"}
+    return replace(table, notes=notes, elsewhere=elsewhere)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
-    rows = [[_cell(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+    rows = [[cell_text(cell) or "" for cell in row] for row in sheet.iter_rows(values_only=True)]
     width = max((i + 1 for row in rows for i, cell in enumerate(row) if cell), default=0)
     for row in rows:
         if any(row):
             yield [*row[:width], *[""] * (width - len(row))]
         else:
             yield []  # a blank line: rows keep their numbers
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value % 1 == 0 and abs(value) < 2**53:
-        return str(int(value))
-    return str(value)
 
 
 def open_spss(source: Source) -> NamedTable:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 import numpy as np
 
 from trilens._parameters import whole_number, wrong
-from trilens.errors import ParameterError
+from trilens.errors import FormatError, ParameterError
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.questions import QuestionsLike, question_table
 from trilens.files.source import PathLike, Source, names_of, skipped_files, sources
@@ -49,6 +49,7 @@ def read_statements(
     encoding: str | None = None,
     rater_from_name: bool = False,
     questions: QuestionsLike | None = None,
+    reason_random: Sequence[str] | str = (),
     skip_bad: bool | PathLike = False,
     tell: Callable[[Reading], None] | None = None,
 ) -> Statements:
@@ -97,6 +98,9 @@ def read_statements(
         The objects of each question, where the answers have only its id, in a column or as the
         name of a column: a table with the columns ``id``, ``a``, ``b``, ``c`` (or ``id``,
         ``anchor``, ``a``, ``b``).
+    reason_random : str or list of str, optional
+        What the column ``reason`` calls questions that were asked at random, where it has words of
+        its own; any other word stands for a question that earlier answers chose.
     skip_bad : bool or path
         Skip invalid rows instead of stopping at the first; a path is where to write them.
     tell : callable, optional
@@ -139,6 +143,7 @@ def read_statements(
         counts_from=counts_from,
         rater_from_name=rater_from_name,
         questions=question_table(questions),
+        reason_random=reason_random,
         skip_bad=skips,
         objects=listed,
     )
@@ -183,7 +188,10 @@ def open_table(source: Source, options: ReadOptions) -> AnswerTable:
         options = with_preset(options, "jspsych")
         table = opened(source, options)
         table = replace(table, notes={**table.notes, "preset": "a file of jsPsych"})
-    return answer_table(table, options)
+    try:
+        return answer_table(table, options)
+    except FormatError as error:
+        raise FormatError(f"{error.message}{table.elsewhere}") from None
 
 
 def opened(source: Source, options: ReadOptions) -> NamedTable:
@@ -281,6 +289,7 @@ def scan_statements(
     encoding: str | None = None,
     rater_from_name: bool = False,
     questions: QuestionsLike | None = None,
+    reason_random: Sequence[str] | str = (),
     skip_bad: bool = False,
     where: Sequence[str] | str = (),
 ) -> Scan:
@@ -300,7 +309,7 @@ def scan_statements(
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
     kind, columns, objects, preset, header
         As in `read_statements`, the same for all files, and so are those that follow.
-    counts_from, encoding, rater_from_name, questions, skip_bad
+    counts_from, encoding, rater_from_name, questions, reason_random, skip_bad
     where : str or list of str
         Only answers for which these conditions hold, such as ``"country = DE"``. The objects
         are those of all answers.
@@ -331,6 +340,7 @@ def scan_statements(
         counts_from=counts_from,
         rater_from_name=rater_from_name,
         questions=question_table(questions),
+        reason_random=reason_random,
         skip_bad=skip_bad,
         objects=listed,
     )

@@ -30,8 +30,10 @@ from trilens.files.source import (
 )
 from trilens.files.text import records, whole_text
 from trilens.statements import Statements, as_statements
+from trilens.statements.cells import cell_text
 from trilens.statements.comparisons import Comparisons, first_wrong
 from trilens.statements.names import in_order, is_integer, is_missing
+from trilens.statements.roles import LABELS, roles
 from trilens.statements.value import shown
 
 #: Formats that have their own columns.
@@ -75,7 +77,7 @@ class SideTable:
                 f"it has {one_line(', '.join(names), 80) or 'none'}"
             )
         for row, cells in enumerate(zip(*(columns[i] for i in at), strict=True), 1):
-            yield [cell_text(cell) for cell in cells], row
+            yield [cell_text(cell) or "" for cell in cells], row
 
     def _text_rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
         label = source.label
@@ -186,26 +188,8 @@ def _json_lines(text: str, problem: str) -> list[Any]:
         raise FormatError(problem) from error
 
 
-def cell_text(value: Any) -> str:
-    """A cell as text would have it; nothing where it is missing.
-
-    >>> [cell_text(value) for value in ("a", 2.0, 0.5, True, None)]
-    ['a', '2', '0.5', 'true', '']
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool | dict | list):
-        return json.dumps(value)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
-    return str(value)
-
-
 _LABELS = SideTable(
-    {
-        "object": ("name", "item", "image", "stimulus", "word", "id"),
-        "label": ("class", "category", "group", "cluster", "type"),
-    },
+    LABELS,
     "object and label",
     "a label file has the columns object,label",
     LabelError,
@@ -350,6 +334,52 @@ def read_mapping(path: PathLike, key: str, value: str) -> dict[str, str]:
                 f"{found[name]!r} and {given!r}; give one"
             )
     return found
+
+
+def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
+    """The group of each rater.
+
+    Parameters
+    ----------
+    path
+        A table with a row for each rater.
+    columns : str, optional
+        Which columns it has: the groups' (``"country"``), or both
+        (``"rater=code,group=country"``). By default ``rater`` (or another name for it) and
+        ``group``; or, of two columns, the other one.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("vp,age,country\\n1,30,DE\\n2,41,FR\\n")
+    >>> read_groups(file, "country")
+    {'1': 'DE', '2': 'FR'}
+    """
+    named = dict(part.split("=", 1) for part in (columns or "").split(",") if "=" in part)
+    if set(named) - {"rater", "group"}:
+        raise FormatError(f"{columns}: name the columns as rater=...,group=...")
+    source = open_source(path)
+    seen = columns_of(source)[0] if source.format in TABLES else _first_row(source)
+    by_role = {role.name: seen[i] for i, role in reversed(roles(seen).items())}
+    rater = named.get("rater", by_role.get("rater"))
+    group = named.get("group", columns if columns and not named else None)
+    if group is None:
+        others = [name for name in seen if name != rater]
+        called = [name for name in others if name.strip().casefold() == "group"]
+        group = next(iter(called or others), None) if called or len(others) == 1 else None
+    if rater is None or group is None:
+        raise FormatError(
+            f"{source.label}: which column names the raters, and which their groups? The columns "
+            f"are {one_line(', '.join(seen), 120)}: say {source.label}::rater=...,group=..."
+        )
+    return read_mapping(path, rater.strip().casefold(), group.strip().casefold())
+
+
+def _first_row(source: Source) -> list[str]:
+    text = whole_text(source, "a table of raters has the columns rater and group")
+    rows = [next(records(text, cut), ([], 0, 0))[0] for cut in (",", "\t", ";")]
+    return max(rows, key=len)
 
 
 #: The pair that is nearer to each other, then the other one.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import errno
-import glob
 import gzip
 import os
 import re
@@ -25,7 +23,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 
-from trilens.errors import FormatError, MissingExtraError, ParameterError, TrilensError
+from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.statements.columns import as_list, is_table, one_line as one_line, quoted as quoted
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -93,7 +91,8 @@ class Source:
     #: ``gz``, ``zst`` or nothing.
     packing: str = ""
     path: Path | None = None
-    #: What came from the standard input, which can be read only once, or from an archive.
+    #: What came from the standard input, which can be read only once, or from an archive; or the
+    #: stream of a URL, of which pieces are fetched as they are needed.
     stored: bytes | BinaryIO | None = field(default=None, repr=False)
     #: The table, sheet or variable that is meant.
     part: str | None = None
@@ -186,7 +185,10 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     if name == "-":
         return _read_once(Source("standard input", ""), spool)
     if is_url(name):
-        return _open_url(name)
+        files, within = filesystem(name)
+        with told(name):
+            stream = cast(BinaryIO, files.open(within, "rb"))
+        return Source(name, *_without_zip(within), stored=stream)
     part: str | None = None
     if "::" in name and not os.path.exists(name):
         name, part = name.split("::", 1)
@@ -311,7 +313,7 @@ def _read_once(source: Source, spool: bool) -> Source:
             stored = stream.read()
             head = stored[:4]
     packing = next((found for magic, found in _PACKED.items() if head.startswith(magic)), "")
-    kept = Source(source.label, source.ending, packing, None, stored, source.part)
+    kept = Source(source.label, source.ending, packing, stored=stored, part=source.part)
     if not isinstance(stored, bytes):
         weakref.finalize(kept, stored.close)
     return kept
@@ -385,34 +387,34 @@ def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
             raise ParameterError("no files given; give at least one")
         return [path for one in paths for path in file_paths(checked_path(one))]
     name = checked_path(given)
-    if name == "-":
+    if name == "-" or (not is_url(name) and os.path.isfile(name)):
         return [given]
+    files, path = filesystem(name)
+    with told(name):
+        if any(sign in path for sign in "*?[") and (is_url(name) or not os.path.exists(name)):
+            found = [str(one) for one in sorted(files.glob(path))]
+            found = found if is_url(name) else [one for one in found if files.isfile(one)]
+            problem = f"{name}: no file matches the pattern; check the path"
+        elif files.isdir(path):
+            inside = sorted(files.ls(path, detail=True), key=lambda one: str(one["name"]))
+            plain = [str(one["name"]) for one in inside if one["type"] == "file"]
+            found = [one for one in plain if is_known(_last(one))]
+            problem = (
+                f"{name} is a folder that contains no statement files; their endings are "
+                f"{', '.join(ENDINGS)}, or one of them with .gz, .zst or .zip"
+            )
+        else:
+            return [given]
+    if not found:
+        raise FormatError(problem)
     if is_url(name):
-        return list(_expand(name))
-    if os.path.isdir(name) and "\0" not in name:
-        return _in_folder(Path(name))
-    if not glob.has_magic(name) or os.path.exists(name):
-        return [given]
-    found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
-    if not found:
-        raise FormatError(f"{name}: no file matches the pattern; check the path")
-    return list(found)
+        return [str(files.unstrip_protocol(one)) for one in found]
+    relative = not os.path.isabs(name)
+    return [os.path.relpath(one) if relative else one for one in found]
 
 
-def _in_folder(folder: Path) -> list[PathLike]:
-    """The files of a folder whose endings are known, sorted."""
-    try:
-        names = sorted(path.name for path in folder.iterdir())
-    except OSError as error:
-        raise FormatError(f"{folder}: {error.strerror or one_line(error)}") from error
-    kept = [name for name in names if not name.startswith(".") and is_known(name)]
-    found: list[PathLike] = [str(folder / name) for name in kept if (folder / name).is_file()]
-    if not found:
-        raise FormatError(
-            f"{folder} is a folder that contains no statement files; "
-            f"their endings are {', '.join(ENDINGS)}, or one of them with .gz, .zst or .zip"
-        )
-    return found
+def _last(path: str) -> str:
+    return PurePosixPath(path.replace(os.sep, "/")).name
 
 
 def skipped_files(given: PathLike | Sequence[PathLike]) -> list[str]:
@@ -422,18 +424,19 @@ def skipped_files(given: PathLike | Sequence[PathLike]) -> list[str]:
     name = os.fspath(given)
     names: list[str] = []
     if os.path.isdir(name):
-        inside = [each for each in sorted(os.listdir(name)) if not each.startswith(".")]
+        inside = sorted(each for each in Path(name).iterdir() if not each.name.startswith("."))
         names = [
-            each if os.path.isfile(os.path.join(name, each)) else f"{each}/"
+            f"{each.name}/" if each.is_dir() else each.name
             for each in inside
-            if not is_known(each) or not os.path.isfile(os.path.join(name, each))
+            if each.is_dir() or not is_known(each.name)
         ]
     elif name.lower().endswith(".zip") and os.path.isfile(name):
-        with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(name) as archive:
-            infos = [info for info in archive.infolist() if not info.is_dir()]
-            kept = {info.filename for info in _data_of(infos)}
-            names = [info.filename for info in infos if info.filename not in kept]
-            names = [each for each in names if not _is_hidden(each)]
+        try:
+            every = _names_in(_archive(open_source(given)))
+        except FormatError:
+            return []
+        kept = _data_of(every)
+        names = [each for each in every if each not in kept]
     if not names:
         return []
     listed = one_line(", ".join(names[:8]), 120)
@@ -451,7 +454,7 @@ def is_known(name: str) -> bool:
     >>> is_known("day.csv.gz"), is_known("README.txt"), is_known("readme.csv"), is_known("a.md")
     (True, False, True, False)
     """
-    if _is_about(name):
+    if _is_about(name) or name.startswith("."):
         return False
     ending, packing = ending_of(name)
     return packing == "zip" or ending in ENDINGS
@@ -462,40 +465,53 @@ def _members(source: Source) -> list[Source]:
     by_name = source.path is not None and source.path.suffix.lower() == ".zip"
     if not by_name and (source.ending in ENDINGS or not _is_zip(source)):
         return [source]
-    # a bad archive makes zipfile and zlib raise errors of many classes
+    archive = _archive(source)
+    names = _names_in(archive)
+    if not by_name and names and all(name.endswith(".npy") for name in names):
+        return [source]  # an NPZ file without its ending
+    if not by_name and any(name.startswith("xl/") for name in names):
+        return [replace(source, ending=".xlsx")]
+    if source.part is not None and source.part not in names:
+        raise FormatError(
+            f"{source.label} contains no file {one_line(source.part, 40)}; "
+            f"its files are {one_line(', '.join(names), 120)}"
+        )
+    kept = _data_of(names) if source.part is None else [source.part]
+    if not kept:
+        raise FormatError(f"{source.label} is an empty archive")
+    if sum(int(archive.info(name)["size"]) for name in kept) > _MOST:
+        raise FormatError(
+            f"{source.label} would unpack to more than {_MOST >> 30} GB; unpack it first"
+        )
+    found = []
+    for name in sorted(kept):
+        ending, packing = ending_of(name)
+        if packing == "zip":
+            raise FormatError(f"{source.label} contains archives; unpack it first")
+        label = f"{source.label}, {one_line(name, 60)}"
+        with _unpacking(source):
+            data = archive.cat_file(name)
+        found.append(Source(label, ending, packing, stored=data, member=name))
+    return found
+
+
+def _archive(source: Source) -> Any:
+    """fsspec's file system of a zip archive."""
+    from fsspec.implementations.zip import ZipFileSystem
+
+    with source.open() as stream, _unpacking(source):
+        return ZipFileSystem(BytesIO(stream.read()))
+
+
+def _names_in(archive: Any) -> list[str]:
+    return [name for name in archive.find("") if not _is_hidden(name)]
+
+
+@contextmanager
+def _unpacking(source: Source) -> Iterator[None]:
+    """A bad archive makes zipfile and zlib raise errors of many classes."""
     try:
-        with source.open() as stream, zipfile.ZipFile(stream) as archive:
-            files = [info for info in archive.infolist() if not info.is_dir()]
-            files = [info for info in files if not _is_hidden(info.filename)]
-            names = [info.filename for info in files]
-            if not by_name and all(name.endswith(".npy") for name in names):
-                return [source]  # an NPZ file without its ending
-            if not by_name and any(name.startswith("xl/") for name in names):
-                return [replace(source, ending=".xlsx", path=None, stored=source.read())]
-            if source.part is not None:
-                if source.part not in names:
-                    raise FormatError(
-                        f"{source.label} contains no file {one_line(source.part, 40)}; "
-                        f"its files are {one_line(', '.join(names), 120)}"
-                    )
-                files = [info for info in files if info.filename == source.part]
-            else:
-                files = _data_of(files)
-            if not files:
-                raise FormatError(f"{source.label} is an empty archive")
-            if sum(info.file_size for info in files) > _MOST:
-                raise FormatError(
-                    f"{source.label} would unpack to more than {_MOST >> 30} GB; unpack it first"
-                )
-            return [
-                Source(
-                    f"{source.label}, {one_line(info.filename, 60)}",
-                    *_member_ending(info.filename, source),
-                    stored=archive.read(info),
-                    member=info.filename,
-                )
-                for info in sorted(files, key=lambda info: info.filename)
-            ]
+        yield
     except FormatError:
         raise
     except (
@@ -513,21 +529,13 @@ def _members(source: Source) -> list[Source]:
         ) from error
 
 
-def _member_ending(name: str, source: Source) -> tuple[str, str]:
-    ending, packing = ending_of(name)
-    if packing == "zip":
-        raise FormatError(f"{source.label} contains archives; unpack it first")
-    return ending, packing
-
-
 def _is_hidden(name: str) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
-def _data_of(files: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+def _data_of(names: Sequence[str]) -> list[str]:
     """Those files of an archive that may hold answers; all, where none has a known ending."""
-    shown = [info for info in files if not _is_hidden(info.filename)]
-    return [info for info in shown if is_known(PurePosixPath(info.filename).name)] or shown
+    return [name for name in names if is_known(_last(name))] or list(names)
 
 
 def _is_zip(source: Source) -> bool:
@@ -544,39 +552,15 @@ def is_url(name: str) -> bool:
     return _URL.match(name) is not None
 
 
-def filesystem(url: str) -> tuple[Any, str]:
-    """fsspec's file system of a URL, and the path within it."""
-    try:
-        import fsspec
-    except ImportError as error:
-        raise MissingExtraError(f"reading {one_line(url, 60)}", "remote") from error
-    with told(url):
-        found, path = fsspec.core.url_to_fs(url)
+def filesystem(name: str) -> tuple[Any, str]:
+    """fsspec's file system of a path or a URL, and the path within it."""
+    import fsspec
+
+    with told(name):
+        if not is_url(name):
+            return fsspec.filesystem("file"), os.path.abspath(name)
+        found, path = fsspec.core.url_to_fs(name)
         return found, str(path)
-
-
-def _expand(url: str) -> list[str]:
-    """The files of a URL: itself, those of a folder, or those that match a pattern."""
-    files, path = filesystem(url)
-    with told(url):
-        if any(sign in path for sign in "*?["):
-            found = sorted(files.glob(path))
-        elif files.isdir(path):
-            inside = (str(one) for one in files.ls(path, detail=False))
-            found = sorted(one for one in inside if is_known(PurePosixPath(one).name))
-        else:
-            return [url]
-    if not found:
-        raise FormatError(f"{url}: no statement files there; check the URL")
-    return [str(files.unstrip_protocol(one)) for one in found]
-
-
-def _open_url(url: str) -> Source:
-    """The source at a URL, read piece by piece where its format lets us."""
-    files, path = filesystem(url)
-    with told(url):
-        stream = cast(BinaryIO, files.open(path, "rb"))
-    return Source(url, *_without_zip(path), stored=stream)
 
 
 def stamp_of(url: str) -> str:

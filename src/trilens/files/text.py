@@ -22,13 +22,14 @@ import pyarrow.csv as pc
 
 from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned, quoted
-from trilens.statements.advice import advise
 from trilens.statements.batch import Fault
-from trilens.statements.layout import ColumnSpec, ReadOptions
+from trilens.statements.cells import is_number, not_seconds
+from trilens.statements.layout import ColumnSpec, ReadOptions, wrong_width
 from trilens.statements.names import is_integer
-from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
-from trilens.statements.table import NamedTable, Request, Rows, Use, is_number, not_seconds
-from trilens.statements.unfold import objects_in
+from trilens.statements.roles import OPTIONAL, names_a_column, roles
+from trilens.statements.rules import complete
+from trilens.statements.table import NamedTable, Request, Rows, Use
+from trilens.statements.wide import objects_in
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
@@ -64,7 +65,6 @@ class _Text:
     #: The first rows, without the header.
     first: Sequence[Sequence[str]] = field(repr=False)
     skip_bad: bool
-    faults: dict[int, Fault] = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -78,14 +78,15 @@ class _Text:
             self._refuse_open_quote(data, line)
             rows = even_spaces(data) if separator == " " else data
             table = self._integers(rows, columns) if integers else None
+            faults: list[Fault] = []
             number: Callable[[int], int] | None = None
             if table is None:
                 integers = False
-                table, rows, number = self._texts(rows, line, columns)
+                table, rows, number = self._texts(rows, line, columns, faults)
             found = number or _line_finder(data if separator == " " else rows, line, separator)
             if number is None:
-                table, found = self._without_headers(table, data, line, found, columns)
-            yield Rows(table, found)
+                table, found = self._without_headers(table, data, line, found, columns, faults)
+            yield Rows(table, found, tuple(faults))
 
     def _starts_with_integers(self, columns: Mapping[int, Use]) -> bool:
         objects = [at for at, use in columns.items() if use == "object"]
@@ -113,6 +114,7 @@ class _Text:
         first_line: int,
         line_of: Callable[[int], int],
         columns: Mapping[int, Use],
+        faults: list[Fault],
     ) -> tuple[Any, Callable[[int], int]]:
         """The rows but for those that are the header again: files put one after the other."""
         if not self.header or not self._may_repeat(table, columns):
@@ -124,13 +126,12 @@ class _Text:
         }
         if again and not self.skip_bad:
             raise self._repeated(min(again.values()))
-        for line in again.values():
-            self._skip(line, _AGAIN, self.names)
+        faults += [self._fault(line, _AGAIN, self.names) for line in again.values()]
         kept = np.delete(np.arange(len(table)), np.array([*again], dtype=np.int64))
         return table.take(kept), lambda row: line_of(int(kept[row]))
 
-    def _skip(self, line: int, problem: str, cells: Sequence[str]) -> None:
-        self.faults[line] = Fault(self.label, line, problem, ",".join(cells))
+    def _fault(self, line: int, problem: str, cells: Sequence[str]) -> Fault:
+        return Fault(self.label, line, problem, ",".join(cells))
 
     def _repeated(self, line: int) -> FormatError:
         return FormatError(
@@ -165,7 +166,7 @@ class _Text:
         return None if any(table.column(k).null_count for k in objects) else table
 
     def _texts(
-        self, rows: bytes, first_line: int, columns: Mapping[int, Use]
+        self, rows: bytes, first_line: int, columns: Mapping[int, Use], faults: list[Fault]
     ) -> tuple[Any, bytes, Callable[[int], int] | None]:
         """The rows as a table of text, as they were parsed, and their lines if not all were."""
         text = pa.dictionary(pa.int32(), pa.string())
@@ -184,12 +185,17 @@ class _Text:
             except (pa.ArrowException, UnicodeDecodeError) as error:
                 problem = error
         if self.skip_bad:
-            table, line_of = self._row_by_row(tidy, first_line, columns, problem)
+            table, line_of = self._row_by_row(tidy, first_line, columns, problem, faults)
             return table, tidy, line_of
         raise self._diagnosis(tidy, first_line, columns, problem) from problem
 
     def _row_by_row(
-        self, rows: bytes, first_line: int, columns: Mapping[int, Use], error: Exception
+        self,
+        rows: bytes,
+        first_line: int,
+        columns: Mapping[int, Use],
+        error: Exception,
+        faults: list[Fault],
     ) -> tuple[Any, Callable[[int], int]]:
         """The rows that can be cut into cells, the slow way; the others become faults."""
         try:
@@ -202,14 +208,15 @@ class _Text:
         for cells, before, _ in records(text, self.separator):
             line = first_line + before
             if self._is_header(cells):
-                self._skip(line, _AGAIN, self.names)
+                faults.append(self._fault(line, _AGAIN, self.names))
                 continue
             if len(cells) != len(self.names):
-                self._skip(line, f"{len(cells)} columns instead of {len(self.names)}", cells)
+                problem = f"{len(cells)} columns instead of {len(self.names)}"
+                faults.append(self._fault(line, problem, cells))
                 continue
             wrong_times = [cells[at] for at in times if self._time(cells[at]) is None]
             if wrong_times:
-                self._skip(line, f"{quoted(wrong_times[0])} is not a time", cells)
+                faults.append(self._fault(line, f"{quoted(wrong_times[0])} is not a time", cells))
                 continue
             kept.append(cells)
             lines.append(line)
@@ -332,7 +339,6 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == len(first)]
     header = _finds_header(first, rows, options, source.label)
-    faults: dict[int, Fault] = {}
     file = _Text(
         source,
         separator,
@@ -342,7 +348,6 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         1 + n_lines if header else 1,
         rows if header else [first, *rows],
         options.skip_bad,
-        faults,
     )
     return NamedTable(
         source.label,
@@ -353,7 +358,6 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         sample=file.first,
         header_row=n_lines if header else None,
         may_be_empty=False,
-        faults=faults,
         notes={"header": "header of Qualtrics, in three rows"} if further and header else {},
         titles=_second_row(text, separator, len(first)) if further and header else (),
     )
@@ -383,11 +387,7 @@ def _finds_header(
     """Whether the first row is a header, by the caller's word or by the rows."""
     spec, n = options.columns, len(first)
     if spec is not None and spec.names is not None and len(spec.names) != n:
-        raise FormatError(
-            f"{label}: {option('columns')} names {len(spec.names)} columns, but the first row has "
-            f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some with "
-            f"{advise(first, rows, kind=options.kind)}"
-        )
+        raise wrong_width(spec, first, rows, label)
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:
         return options.header
@@ -448,7 +448,7 @@ def has_header(
         Names of objects; a row of them is no header.
     """
     # of files put one after the other the header comes again, so that nothing below is asked
-    if complete_shapes({role.name: role.kind for role in roles(first).values()}):
+    if complete({role.name for role in roles(first).values()}):
         return True
     cells = [first[i] for i in objects if i < len(first)]
     if cells and all(cell in listed for cell in cells):

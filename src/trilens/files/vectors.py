@@ -15,9 +15,10 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, option
 from trilens.files.objects import TOLD
-from trilens.files.side_tables import TABLES, cell_text, columns_of
+from trilens.files.side_tables import TABLES, columns_of
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
 from trilens.files.text import records, whole_text
+from trilens.statements.cells import cell_text
 from trilens.statements.roles import key
 
 #: What the column with the objects' names may be called.
@@ -279,6 +280,8 @@ def _arrays(source: Source) -> dict[str, VectorTable]:
     try:
         loaded = np.load(BytesIO(source.read()), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
+    except FormatError:
+        raise  # it cannot be opened
     except (ValueError, OSError, EOFError, KeyError, BadZipFile) as error:
         raise FormatError(f"{source.label} contains no numpy arrays: {one_line(error)}") from error
     if {"indices", "indptr", "shape", "data"} <= set(arrays):
@@ -340,7 +343,7 @@ def _columns(source: Source) -> VectorTable:
         numbers = [_numbers(columns[i], lines, source.label, called[i]) for i in used]
         rows = np.stack(numbers, axis=1) if numbers else np.zeros((len(lines), 0))
     return VectorTable(
-        None if at is None else [cell_text(name) for name in columns[at]],
+        None if at is None else [cell_text(name) or "" for name in columns[at]],
         rows,
         None if at is None else called[at] or "the first column",
         tuple(called[i] for i in used),
@@ -402,8 +405,9 @@ def _numbers(values: Sequence[Any], lines: Sequence[int], label: str, column: st
         return np.array([float(value) for value in given])
     except (TypeError, ValueError):
         at = next(i for i, value in enumerate(given) if not _is_number(value))
+        seen = quoted(cell_text(values[at]) or "")
         raise FormatError(
-            f"{label}, row {lines[at]:,}: {quoted(cell_text(values[at]))} is not a number (column "
+            f"{label}, row {lines[at]:,}: {seen} is not a number (column "
             f"{quoted(column)}); a file of vectors has a column object and columns of numbers"
         ) from None
 

@@ -10,7 +10,6 @@ from trilens.maps.geometry import procrustes_distance
 from trilens.maps.lens_map import LensMap
 from trilens.maps.map import Map, ModelDepth
 from trilens.maps.places import Places
-from trilens.maps.registry import Dimension, estimate_dimension
 
 __all__ = [
     "GNMDS",
@@ -19,13 +18,11 @@ __all__ = [
     "TSTE",
     "ChoiceMap",
     "Comparisons",
-    "Dimension",
     "Fit",
     "LensMap",
     "Map",
     "ModelDepth",
     "Places",
-    "estimate_dimension",
     "fit",
     "load",
     "neg_log_loss",

@@ -441,6 +441,96 @@ def add_information(
 
 
 @compiled()
+def information_terms(
+    X: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    length: int,
+    alpha: float,
+    three: bool,
+    sign: float,
+    low: int,
+    high: int,
+    out: AnyArray,
+) -> None:
+    """The Fisher information of the answers ``low`` to ``high`` about steps along their sides.
+
+    Of each a symmetric matrix as in `add_information`, into ``out`` (M, 6).
+    """
+    own, lapsed = len(lapse) > 1, lapse[0]
+    first = 0 if three else 1
+    share = 1.0 / 3.0 if three else 0.5
+    p, steep = np.zeros(3), np.zeros(3)
+    for row in range(low, high):
+        if own:
+            lapsed = lapse[row]
+        top = -np.inf
+        for s in range(first, 3):
+            i, j = triples[row, (s + 1) % 3], triples[row, (s + 2) % 3]
+            v, slope = _length(_square(X, i, j), length, alpha)
+            p[s], steep[s] = sign * v, 2.0 * slope
+            top = max(top, p[s])
+        z = 0.0
+        for s in range(first, 3):
+            p[s] = np.exp(p[s] - top)
+            z += p[s]
+        a00, a11, a22, a01, a02, a12 = _information(p[0] / z, p[1] / z, p[2] / z, lapsed, share)
+        w = weight[row]
+        out[row, 0] = w * a00 * steep[0] * steep[0]
+        out[row, 1] = w * a11 * steep[1] * steep[1]
+        out[row, 2] = w * a22 * steep[2] * steep[2]
+        out[row, 3] = w * a01 * steep[0] * steep[1]
+        out[row, 4] = w * a02 * steep[0] * steep[2]
+        out[row, 5] = w * a12 * steep[1] * steep[2]
+
+
+@compiled(fastmath=True)
+def information_times(
+    X: AnyArray,
+    triples: Int32Array,
+    terms: AnyArray,
+    V: AnyArray,
+    low: int,
+    high: int,
+    out: AnyArray,
+) -> None:
+    """Add the Fisher information of the coordinates times K vectors; ``V``, ``out`` (n, d, K).
+
+    Of the answers ``low`` to ``high``, whose ``terms`` are those of `information_terms`.
+    """
+    d, K = X.shape[1], V.shape[2]
+    t0 = np.empty(K, dtype=np.float32)
+    t1, t2 = t0.copy(), t0.copy()
+    for row in range(low, high):
+        i, j, k = triples[row, 0], triples[row, 1], triples[row, 2]
+        t0[:] = 0
+        t1[:] = 0
+        t2[:] = 0
+        for t in range(d):
+            e0, e1, e2 = X[j, t] - X[k, t], X[k, t] - X[i, t], X[i, t] - X[j, t]
+            for q in range(K):
+                x, y, z = V[i, t, q], V[j, t, q], V[k, t, q]
+                t0[q] += e0 * (y - z)
+                t1[q] += e1 * (z - x)
+                t2[q] += e2 * (x - y)
+        a00, a11, a22 = terms[row, 0], terms[row, 1], terms[row, 2]
+        a01, a02, a12 = terms[row, 3], terms[row, 4], terms[row, 5]
+        for q in range(K):
+            x, y, z = t0[q], t1[q], t2[q]
+            t0[q] = a00 * x + a01 * y + a02 * z
+            t1[q] = a01 * x + a11 * y + a12 * z
+            t2[q] = a02 * x + a12 * y + a22 * z
+        for t in range(d):
+            e0, e1, e2 = X[j, t] - X[k, t], X[k, t] - X[i, t], X[i, t] - X[j, t]
+            for q in range(K):
+                f0, f1, f2 = e0 * t0[q], e1 * t1[q], e2 * t2[q]
+                out[i, t, q] += f2 - f1
+                out[j, t, q] += f0 - f2
+                out[k, t, q] += f1 - f0
+
+
+@compiled()
 def triangle_shares(odds: FloatArray, out: FloatArray) -> None:
     """Add to ``out`` the probability that each object's opposite side is chosen.
 

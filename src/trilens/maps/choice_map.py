@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,12 +20,12 @@ from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind, n_answers
 from trilens.maps.comparisons import Comparisons
 from trilens.maps.estimator import MapEstimator, check_components
-from trilens.maps.features import Features, FeaturesLike
+from trilens.maps.features import Features, FeaturesLike, features_for
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.map import ModelDepth
 from trilens.maps.pairs import Length
-from trilens.statements import Statements, as_statements
+from trilens.statements import Statements
 from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
@@ -164,8 +165,9 @@ class ChoiceMap(MapEstimator):
     With features f every place is W f + r, a linear part and a remainder of its own, with normal
     priors: see `trilens.maps.features`. Features are centred, and each block is scaled to a mean
     squared length of 1; nothing else is done to single columns. The shares of the blocks are
-    chosen with the penalty and the dimensions, by the evidence. If the map with features is not better than the one without, the latter is kept, and ``feature_shares_``
-    are 0. Objects that no statement names are placed by their features.
+    chosen with the penalty and the dimensions, by the evidence. If the map with features is not
+    better than the one without, the latter is kept, and ``feature_shares_`` are 0. Objects that no
+    statement names are placed by their features.
 
     With weights a rater sees every coordinate in dimension d multiplied by the rater's sharpness
     and weight. Their logarithms have normal priors about 0 whose spreads are learnt and may be 0,
@@ -226,19 +228,22 @@ class ChoiceMap(MapEstimator):
             each chosen object: 0, 1 or 2, as `Statements.to_choices` gives both. scikit-learn's
             scorers take them, such as ``scoring="neg_log_loss"``.
         sample_weight : (m,) array of float, optional
-            How often each statement counts: 2 is as if it stood there twice, 0 leaves it out.
-            That holds exactly where ``n_components`` and ``l2`` are numbers; what is chosen from
-            the answers, as with ``"cv"``, may differ.
+            How often each statement counts: 2 is exactly as if it stood there twice, 0 leaves it
+            out. Weights that are no whole numbers count alike in the likelihood, though what is
+            chosen from the answers, as with ``"cv"``, may differ a little.
         features : array, table or dict, optional
             Vectors of the objects: (n_objects, q) numbers, dense or sparse, in the order of the
             objects; a pandas, polars or Arrow table with the names of the objects as its index or
             in a column; or a dict from name to vector. A dict whose values are two-dimensional
             (arrays, tables, dicts of vectors) holds several blocks, each with a share of its own.
-            An object that has no row, or NaN in it, is placed by its answers alone.
+            An object that has no row, or NaN in it, is placed by its answers alone. Where objects
+            are divided, as by cross-validation with labels, features hang on them:
+            ``S.objects.with_features(features)``.
         progress
             Called with the share of the work that is done at most; silent by default.
         """
         check_progress(progress)
+        features = features_for(S, features)
         data: Any = S
         if not (isinstance(S, Answers) and not S.held):
             data = self._to_fit(S, y)
@@ -277,6 +282,14 @@ class ChoiceMap(MapEstimator):
             n_jobs=self.n_jobs,
             device=self.device,
         )
+
+    def _doubts(self) -> Iterator[Warning]:
+        yield from super()._doubts()
+        if self.l2_ == 0:
+            yield ConvergenceWarning(
+                "ChoiceMap without a penalty (l2=0) has no limit to its size where answers do not "
+                "contradict each other; give a small number, such as l2=0.01, or 'cv'"
+            )
 
     def __sklearn_tags__(self) -> Tags:
         # of questions: to scikit-learn's scorers an answer is one of two or three classes
@@ -503,10 +516,7 @@ class ChoiceMap(MapEstimator):
         >>> found.names, found.coordinates.shape, found.covariance.shape
         (('4',), (1, 1), (1, 1, 1))
         """
-        from trilens.maps.places import find_places, new_objects
-
-        given = None if S is None else as_statements(S, self.kind_)
-        return find_places(self._fit, new_objects(self._fit, given, features))
+        return self._fit.place(S, features=features)
 
     def extend(
         self, S: AnswersLike | None = None, *, features: FeaturesLike | None = None
@@ -518,12 +528,8 @@ class ChoiceMap(MapEstimator):
         >>> M.extend([[1, 0, 4], [2, 1, 4], [3, 1, 4]]).embedding_.shape
         (5, 1)
         """
-        from trilens.maps.places import extended, find_places, new_objects
-
-        given = None if S is None else as_statements(S, self.kind_)
-        new = new_objects(self._fit, given, features)
         found = copy(self)
-        found.fit_ = extended(self._fit, new, find_places(self._fit, new))
+        found.fit_ = self._fit.extend(S, features=features)
         return found
 
 

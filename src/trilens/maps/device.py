@@ -1,157 +1,93 @@
-"""The choice model's likelihood on a GPU, by PyTorch.
-
-Every pair of objects is measured once, in one table on the device; answers only look up the odds
-of their sides there and add to the slope of each. It is the same function as on the processor, in
-the same double precision, so that the fit around it need not know where it is evaluated.
-"""
+"""Where arrays are kept and computed with: numpy on the processor, or CuPy on an NVIDIA GPU."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from trilens._parameters import wrong
-from trilens._typing import FloatArray, IntArray
-from trilens.errors import DeviceError, MissingExtraError
-from trilens.kinds import sides
-from trilens.maps.likelihood import LEAST, Choices, Likelihood, mixture
-from trilens.maps.pairs import ODDS_RANGE, pair_code
-
-#: Answers whose probabilities are formed at a time.
-_CHUNK = 1 << 24
-#: Objects whose pairs fit into a table: 3 GB, and a few times that at the most.
-_MOST = 20_000
-_ALLOWED = "'cpu', 'cuda', 'cuda:0' and so on, or 'torch' for PyTorch on the processor"
+from trilens._typing import AnyArray
 
 
 def is_on_device(device: Any) -> bool:
-    """Whether a fit asks for PyTorch; the name is checked, PyTorch is not loaded.
+    """Whether a fit asks for a device; the name is checked, and CuPy is not loaded.
 
-    >>> [is_on_device(device) for device in (None, "cpu", "torch", "cuda:1")]
+    >>> [is_on_device(device) for device in (None, "cpu", "numpy", "cuda:1")]
     [False, False, True, True]
     """
     if device is None or (isinstance(device, str) and device == "cpu"):
         return False
-    if not isinstance(device, str) or not re.fullmatch(r"torch|cuda(:\d+)?", device):
-        raise wrong("ChoiceMap: device", device, _ALLOWED)
+    if not isinstance(device, str) or not re.fullmatch(r"numpy|cuda(:\d+)?", device):
+        allowed = "'cpu', 'cuda', 'cuda:0' and so on, or 'numpy' to try that code without a GPU"
+        raise wrong("ChoiceMap: device", device, allowed)
     return True
 
 
-def open_device(device: str) -> Any:
-    """PyTorch's device, or one line that says why there is none."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtraError(f"device={device!r}", "torch") from error
-    if device == "torch":
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
-        raise DeviceError(
-            f"device={device!r}: PyTorch {torch.__version__} finds no GPU here; leave device out "
-            f"for the fit on the processor"
-        )
-    found, many = torch.device(device), torch.cuda.device_count()
-    if found.index is not None and found.index >= many:
-        raise DeviceError(f"device={device!r}: there are {many} GPUs, counted from 0")
-    return found
+def open_device(device: str) -> Device:
+    """The device of this name, or one line that says why there is none."""
+    if device == "numpy":
+        return Device()
+    from trilens.exact.devices import open_cupy
+
+    number = int(device.partition(":")[2] or 0)
+    return Device(open_cupy(device, number), number)
 
 
-class DeviceLikelihood(Likelihood):
-    """Answers on a device, prepared for many evaluations.
+@dataclass(frozen=True)
+class Device:
+    """A namespace of arrays.
 
-    Parameters
+    Attributes
     ----------
-    choices : Choices
-    device : torch.device
-        From `open_device`.
+    xp : module
+        numpy or cupy.
+    number : int, optional
+        Of the GPU; None with numpy.
     """
 
-    on_device = True
+    xp: Any = np
+    number: int | None = None
 
-    def __init__(self, choices: Choices, device: Any) -> None:
-        import torch
+    @property
+    def sparse(self) -> Any:
+        """The module of sparse matrices."""
+        return import_module("scipy.sparse" if self.number is None else "cupyx.scipy.sparse")
 
-        n = choices.n_objects
-        if n > _MOST:
-            raise DeviceError(
-                f"a GPU takes up to {_MOST:,} objects, because all their pairs are in its memory; "
-                f"there are {n:,}: leave device out for the fit on the processor"
-            )
-        self.choices, self.weight, self._device, self._torch = (
-            choices,
-            choices.weight,
-            device,
-            torch,
-        )
-        codes = np.stack([pair_code(i, j, n) for i, j in sides(choices.kind, choices.triples)])
-        self._sides = torch.as_tensor(codes, device=device)
+    def put(self, values: AnyArray) -> Any:
+        """An array on the device."""
+        return self.xp.asarray(values)
 
-    def part(self, rows: IntArray) -> Likelihood:
-        choices = replace(
-            self.choices, triples=self.choices.triples[rows], weight=self.weight[rows], row=None
-        )
-        return DeviceLikelihood(choices, self._device).measuring(self.length, self.alpha)
+    def get(self, array: Any) -> AnyArray:
+        """An array of the device as one of numpy's."""
+        host: AnyArray = array if self.number is None else self.xp.asnumpy(array)
+        return host
 
-    def weighing(self, weight: FloatArray) -> DeviceLikelihood:
-        other = super().weighing(weight)
-        other._held = None
-        return other
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """What is computed within is computed there; where that fails, one line says so."""
+        if self.number is None:
+            yield
+            return
+        from trilens.exact.devices import gpu_failure
 
-    #: The weights on the device, once they are there.
-    _held: Any = None
-
-    def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         try:
-            return self._evaluate(X, lapse)
-        except self._torch.OutOfMemoryError as error:
-            raise DeviceError(
-                f"the GPU has too little memory for {len(self.choices):,} different answers about "
-                f"{len(X):,} objects; leave device out for the fit on the processor"
-            ) from error
+            with self.xp.cuda.Device(self.number):
+                yield
+        except (MemoryError, RuntimeError) as error:
+            raise gpu_failure(error, what) from error
 
-    def _evaluate(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        torch = self._torch
-        if self._held is None:
-            self._held = self._tensor(self.weight)
-        x, shares = self._tensor(X), self._tensor(lapse)
-        far = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")
-        v, slope = self._lengths(far)
-        u = self.sign * v.ravel()
-        wide = bool(u.max() - u.min() > ODDS_RANGE)
-        odds = u if wide else (u - u.max()).exp_()
-        pulls = torch.zeros_like(u)
-        loss = torch.zeros((), dtype=torch.float64, device=self._device)
-        of_lapse = loss.clone()
-        for start in range(0, len(self.choices), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            codes, weight = self._sides[:, part], self._held[part]
-            W = odds[codes]
-            if wide:
-                W = (W - W.amax(dim=0)).exp_()
-            W /= W.sum(dim=0)
-            share = shares if len(shares) == 1 else shares[part]
-            P, in_lapse, pull = mixture(W[0].clamp(min=LEAST), 1.0, share, 1.0 / len(W))
-            loss -= (weight * P.log()).sum()
-            of_lapse += (weight * in_lapse).sum()
-            W[0] -= 1.0
-            W *= weight * pull
-            pulls.index_add_(0, codes.ravel(), W.ravel())
-        table = pulls.view(len(x), len(x)) * (2.0 * self.sign * slope)
-        table = table + table.T
-        gradient = table.sum(dim=1, keepdim=True) * x - table @ x
-        return float(loss), gradient.cpu().numpy(), float(of_lapse)
-
-    def _tensor(self, values: FloatArray) -> Any:
-        return self._torch.as_tensor(
-            np.ascontiguousarray(values), dtype=self._torch.float64, device=self._device
-        )
-
-    def _lengths(self, far: Any) -> tuple[Any, Any]:
-        """The lengths of pairs, and their slopes in the squared distances; as `pairs.lengths`."""
-        if self.length == "distance":
-            return far, self._torch.where(far > 0, 0.5 / far, 0.0)
-        squares, half = far * far, 0.5 * (self.alpha + 1.0)
-        return half * (squares / self.alpha).log1p(), half / (self.alpha + squares)
+    @contextmanager
+    def opened(self) -> Iterator[Device]:
+        """This device, whose memory is given back at the end."""
+        try:
+            yield self
+        finally:
+            if self.number is not None:
+                with self.xp.cuda.Device(self.number):
+                    self.xp.get_default_memory_pool().free_all_blocks()

@@ -153,7 +153,7 @@ def _curvature(
     return H
 
 
-def hold_still(H: FloatArray, X: FloatArray, turns: bool = True) -> None:
+def hold_still(H: FloatArray, X: FloatArray, turns: bool = True, sizes: bool = False) -> None:
     """Keep the curvature from letting the whole map shift and turn, about which nothing is known.
 
     Parameters
@@ -162,9 +162,13 @@ def hold_still(H: FloatArray, X: FloatArray, turns: bool = True) -> None:
     X : (n, d) array of float
     turns : bool
         Whether the map may be turned; not where raters' weights tell how it lies.
+    sizes : bool
+        Whether it is kept from growing and shrinking too.
     """
     n, d = X.shape
     moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
+    if sizes:
+        moves.append(X)
     for a, b in combinations(range(d if turns else 0), 2):
         turn = np.zeros((n, d))
         turn[:, a], turn[:, b] = X[:, b], -X[:, a]

@@ -1,6 +1,6 @@
 """Ordinal embeddings: coordinates whose distances agree with the statements.
 
-`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps.likelihood`) by
+`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps.comparison_loss`) by
 L-BFGS. The objectives have local minima and no closed form, so the start matters; by default
 it is the lens map, which has one.
 """
@@ -25,6 +25,7 @@ from trilens._parameters import (
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind
+from trilens.maps.comparison_loss import ComparisonLoss, Objective, comparison_loss
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons
 from trilens.maps.estimator import MapEstimator, check_components
 from trilens.maps.fit import (
@@ -36,7 +37,7 @@ from trilens.maps.fit import (
     one_blas_thread,
     part_of,
 )
-from trilens.maps.likelihood import ComparisonLoss, Objective, comparison_loss, object_order
+from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike

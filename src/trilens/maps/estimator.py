@@ -36,7 +36,7 @@ from trilens.maps.comparisons import (
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.names import ids_among, is_integer
-from trilens.statements.value import refuse_answers, statements_to_fit
+from trilens.statements.value import refuse_answers, statements_to_fit, warn_of_kind
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
@@ -180,6 +180,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         told = tells_kind(S)
         if kind is None and self._assumes_central and not told:
+            warn_of_kind()
             kind = "central"
         data = as_data(S, kind)
         if isinstance(data, Statements) and len(data) and not told:
@@ -255,7 +256,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = of_statements(super().__sklearn_tags__())
         tags.transformer_tags = TransformerTags()
         return tags
 
@@ -324,6 +325,13 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             squares = np.stack([squared(X, i, j) for i, j in ends], axis=1)
             out[start : start + _CHUNK] = sign(kind) * squares
         return out
+
+
+def of_statements(tags: Tags) -> Tags:
+    """scikit-learn's tags of an estimator whose input is statements, not points in columns."""
+    tags.input_tags.two_d_array = False
+    tags.input_tags.categorical = tags.input_tags.string = True
+    return tags
 
 
 def asked_from_outside(estimator: Any) -> bool:
@@ -411,6 +419,10 @@ def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None
 
 
 def predicted(probabilities: FloatArray) -> FloatArray:
-    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones."""
+    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones.
+
+    NaN for a row of NaN.
+    """
     best = probabilities == probabilities.max(axis=1, keepdims=True)
-    return np.asarray(best[:, 0] / best.sum(axis=1), dtype=np.float64)
+    share = best[:, 0] / np.maximum(best.sum(axis=1), 1)
+    return np.where(np.isnan(probabilities[:, 0]), np.nan, share)

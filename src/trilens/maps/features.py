@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from trilens._parameters import plain, shown
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.likelihood import Likelihood, LikelihoodAround
+from trilens.statements import Objects
 from trilens.statements.columns import counts_up, numbers_or_text
 
 #: What users give: (n, q) numbers in the order of the objects, a table or a dict by name, or a dict
@@ -220,6 +221,11 @@ class FeaturePrior:
         """Z = A^-1 X."""
         return self._stretched(X / np.sqrt(self.own)[:, None], (1 + self.spread**2) ** -0.5)
 
+    def roots(self, V: FloatArray) -> FloatArray:
+        """A'^-1 V: if V are drawn with covariance I, these are with C^-1."""
+        root = np.sqrt(self.own)[:, None]
+        return self._stretched(V, (1 + self.spread**2) ** -0.5) / root
+
     def solved(self, X: FloatArray) -> FloatArray:
         """C^-1 X."""
         root = np.sqrt(self.own)[:, None]
@@ -235,6 +241,11 @@ class FeaturePrior:
         """(n,): the diagonal of C^-1."""
         less = 1 / (1 + self.spread**2) - 1
         return np.asarray((1 + (self.axes**2) @ less) / self.own)
+
+    @property
+    def log_volume(self) -> float:
+        """log det C."""
+        return float(np.log(self.own).sum() + np.log1p(self.spread**2).sum())
 
     @cached_property
     def matrix(self) -> FloatArray:
@@ -293,6 +304,8 @@ class FeaturedLikelihood(LikelihoodAround):
     prior : FeaturePrior
     """
 
+    prior: FeaturePrior
+
     def __init__(self, answers: Likelihood, prior: FeaturePrior) -> None:
         self._answers, self.prior = answers, prior
         self.choices, self.weight = answers.choices, answers.weight
@@ -316,6 +329,9 @@ class FeaturedLikelihood(LikelihoodAround):
         H = self._answers.information(self.prior.places(X), lapse, whole=whole)
         return self.prior.information(H)
 
+    def of_places(self) -> Likelihood:
+        return self._answers
+
     def part(self, rows: IntArray) -> Likelihood:
         return FeaturedLikelihood(self._answers.part(rows), self.prior)
 
@@ -326,6 +342,22 @@ def with_prior(answers: Likelihood, prior: FeaturePrior | None) -> Likelihood:
 
 
 # ---- what users give ----------------------------------------------------------------------------
+
+
+def features_for(X: Any, features: FeaturesLike | None) -> FeaturesLike | None:
+    """The features of a fit: those that were given, or those that hang on its objects.
+
+    scikit-learn would cut features to the rows of the objects that a fold learns from.
+    """
+    if not isinstance(X, Objects):
+        return features
+    if features is not None:
+        raise ParameterError(
+            "features of objects that scikit-learn may divide hang on the objects: give "
+            "S.objects.with_features(features), and no features beside it",
+            parameter="features",
+        )
+    return cast("FeaturesLike | None", X.features)
 
 
 def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: int) -> Features:

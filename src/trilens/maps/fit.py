@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -98,6 +98,7 @@ def minimise(
     enough: float = 0.0,
     memory: int = _MEMORY,
     window: int = _WINDOW,
+    done: Callable[[], bool] | None = None,
 ) -> Minimum:
     """Minimise a loss by L-BFGS.
 
@@ -117,6 +118,8 @@ def minimise(
         Pairs of steps that L-BFGS remembers.
     window
         ``tol`` is asked of the mean of so many iterations.
+    done
+        Asked after each iteration whether to stop.
     """
     from scipy.optimize import OptimizeResult, minimize
 
@@ -138,7 +141,7 @@ def minimise(
             before = history[-1 - window]
             if before - history[-1] <= tol * window * before:
                 raise StopIteration
-        if history[-1] < enough:
+        if history[-1] < enough or (done is not None and done()):
             raise StopIteration
 
     result = minimize(
@@ -394,23 +397,36 @@ class Preconditioner:
         How a loss bends: in all coordinates together, or in those of each object alone.
     shape
         Of the coordinates.
+    together : (n d, k) array of float, optional
+        Moves of many objects together, which y has besides.
     """
 
-    def __init__(self, H: FloatArray, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, H: FloatArray, shape: tuple[int, ...], together: FloatArray | None = None
+    ) -> None:
         #: Whether the loss bends nearly alike in every direction of y.
         self.is_whole = H.ndim == 2
-        self._shape = shape
+        self._shape, self._together = shape, together
+        self._cut = shape[0] * shape[1]
+        #: Of y.
+        self.size = self._cut + (0 if together is None else together.shape[1])
         self._lower = np.linalg.cholesky(H)
         if not self.is_whole:
             self._lower = np.linalg.inv(self._lower)
 
     def back(self, y: FloatArray) -> FloatArray:
         """R^-1 y, of the shape of the coordinates."""
-        return self._solved(y, transposed=True).reshape(self._shape)
+        move = self._solved(y[: self._cut], transposed=True).reshape(self._shape)
+        if self._together is None:
+            return move
+        return move + (self._together @ y[self._cut :]).reshape(self._shape)
 
     def slope(self, gradient: FloatArray) -> FloatArray:
         """R'^-1 gradient: the gradient in y, flat."""
-        return self._solved(gradient, transposed=False).ravel()
+        slope = self._solved(gradient, transposed=False).ravel()
+        if self._together is None:
+            return slope
+        return np.concatenate([slope, gradient.ravel() @ self._together])
 
     def _solved(self, y: FloatArray, transposed: bool) -> FloatArray:
         found: FloatArray
@@ -475,49 +491,31 @@ def descend(
         Stop where the loss can be expected to fall by less than this.
     max_iter
     """
-    x, (value, gradient) = start, loss(start)
-    history, moves, turns = [value], list[FloatArray](), list[FloatArray]()
-    slope, converged = bend.slope(gradient), False
-    while len(history) <= max_iter:
-        way = -_times_inverse(slope, moves, turns)
-        fall = float(way @ slope)
-        if -0.5 * fall <= nearly:
-            converged = True
-            break
-        step, move = 1.0, bend.back(way)
-        new, gradient = loss(x + move)
-        while not new <= value + 1e-4 * step * fall and step > 1e-6:
-            bent = 2 * (new - value - step * fall)
-            guess = -fall * step * step / bent if np.isfinite(bent) and bent > 0 else 0.0
-            step = float(np.clip(guess, 0.1 * step, 0.5 * step))
-            new, gradient = loss(x + step * move)
-        if not new < value:
-            break
-        x, value, before = x + step * move, new, slope
-        slope = bend.slope(gradient)
-        moves.append(step * way)
-        turns.append(slope - before)
-        if float(moves[-1] @ turns[-1]) <= 1e-10 * float(turns[-1] @ turns[-1]):
-            moves.pop()  # it bends the other way here
-            turns.pop()
-        history.append(value)
-    return Minimum(x, value, np.array(history), converged)
+    bent = PreconditionedLoss(loss, start, bend, 1.0)
+    value, slope = bent(np.zeros(bend.size))
+    left = 0.5 * float(slope @ slope)
+    if left <= nearly:
+        return Minimum(start, value, np.array([value]), True)
+    # L-BFGS first tries a step of length 1: in these units it is Newton's
+    unit = float(np.sqrt(2 * left))
 
+    def in_units(y: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal left
+        value, slope = bent(unit * y)
+        left = 0.5 * float(slope @ slope)
+        return value, unit * slope
 
-def _times_inverse(
-    slope: FloatArray, moves: list[FloatArray], turns: list[FloatArray]
-) -> FloatArray:
-    """The inverse curvature that moves and the turns of the slope tell, times a slope.
-
-    The two loops of L-BFGS (Nocedal, 1980), about the identity.
-    """
-    found, parts = slope.copy(), list[float]()
-    for move, turn in zip(reversed(moves), reversed(turns), strict=True):
-        parts.append(float(move @ found) / float(move @ turn))
-        found -= parts[-1] * turn
-    for move, turn, part in zip(moves, turns, reversed(parts), strict=True):
-        found += (part - float(turn @ found) / float(move @ turn)) * move
-    return found
+    # where many objects are in one place the loss has a kink, and slopes never vanish
+    tol = nearly / (_SHORT_WINDOW * max(value, 1.0))
+    found = minimise(
+        in_units,
+        np.zeros(bend.size),
+        max_iter,
+        tol,
+        window=_SHORT_WINDOW,
+        done=lambda: left <= nearly,
+    )
+    return replace(found, X=bent.at(unit * found.X))
 
 
 def preconditioner(
@@ -551,6 +549,7 @@ def prepare_start(
     n_components: int,
     l2: float,
     rng: np.random.Generator,
+    known: dict[int, Start] | None = None,
 ) -> Start:
     """Where a fit starts.
 
@@ -559,40 +558,59 @@ def prepare_start(
     them out again. In a few more dimensions it can: the widest axes of a rough fit there are
     the start. Very many answers start from a fit to some of them, which has nearly the same
     optimum and is cheap. With features the start is the directions in which these vary most.
+
+    Parameters
+    ----------
+    statements, likelihood, n_components, l2, rng
+    known : dict, optional
+        Rough fits of the same answers by their dimensions; a new one is added.
     """
-    guess = likelihood.first_guess(n_components)
+    guess, known = likelihood.first_guess(n_components), {} if known is None else known
     if guess is not None:
-        return _start_from(guess, statements, likelihood, n_components, l2)
+        return _start_from(guess, statements, likelihood, n_components, l2, known)
     most = min(n_components + _MORE, statements.n_objects - 1)
     more = n_components if statements.kind == "central" else most
-    X = _lens_map(statements, more, rng)
-    return _start_from(X, statements, likelihood, n_components, l2)
+    enough = [d for d in known if d >= more - 1]
+    X = known[min(enough)].X if enough else _lens_map(statements, more, rng)
+    return _start_from(X, statements, likelihood, n_components, l2, known)
 
 
 def _start_from(
-    X: FloatArray, statements: Statements, likelihood: Likelihood, d: int, l2: float
+    X: FloatArray,
+    statements: Statements,
+    likelihood: Likelihood,
+    d: int,
+    l2: float,
+    known: dict[int, Start],
 ) -> Start:
     part = part_of_answers(likelihood, l2, _EACH_TO_START)
     if part is None:
-        return _first_start(statements, likelihood, X, d, l2)
-    first = _start_from(X, statements, part.likelihood, d, l2)
+        return _first_start(statements, likelihood, X, d, l2, known)
+    first = _start_from(X, statements, part.likelihood, d, l2, known)
     found = fit_choices(part.likelihood, first.X, first.lapse, l2, max_iter=100, tol=1e-5)
     return Start(found.X, float(found.lapse[0]))
 
 
 def _first_start(
-    statements: Statements, likelihood: Likelihood, X: FloatArray, d: int, l2: float
+    statements: Statements,
+    likelihood: Likelihood,
+    X: FloatArray,
+    d: int,
+    l2: float,
+    known: dict[int, Start],
 ) -> Start:
-    share, part = np.array([START_LAPSE]), part_of_answers(likelihood, l2)
-    # a scale needs few answers
-    some, held = (likelihood, l2) if part is None else (part.likelihood, l2 / part.times)
-    X = best_scale(lambda x: with_l2(*some(x, share)[:2], x, held), X)
-    X = without_unseen(X, statements.triples)
-    if X.shape[1] == d:
-        return Start(X)
-    rough = fit_choices(likelihood, X, START_LAPSE, l2, max_iter=_ROUGH_ITER, tol=1e-4)
-    widest = principal_axes(likelihood.places(rough.X))[:, :d]
-    return Start(likelihood.standard(widest), float(rough.lapse[0]))
+    more = X.shape[1]
+    if more not in known:
+        share, part = np.array([START_LAPSE]), part_of_answers(likelihood, l2)
+        # a scale needs few answers
+        some, held = (likelihood, l2) if part is None else (part.likelihood, l2 / part.times)
+        X = best_scale(lambda x: with_l2(*some(x, share)[:2], x, held), X)
+        X = without_unseen(X, statements.triples)
+        if more == d:
+            return Start(X)
+        rough = fit_choices(likelihood, X, START_LAPSE, l2, max_iter=_ROUGH_ITER, tol=1e-4)
+        known[more] = Start(principal_axes(likelihood.places(rough.X)), float(rough.lapse[0]))
+    return Start(likelihood.standard(known[more].X[:, :d]), known[more].lapse)
 
 
 def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> FloatArray:

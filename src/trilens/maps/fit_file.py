@@ -171,7 +171,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         "lapse_interval": tuple(header["lapse_interval"]),
     }
     if header["held"]:
-        columns = {
+        columns: dict[str, Any] = {
             key.removeprefix("column_"): array
             for key, array in arrays.items()
             if key.startswith("column_")

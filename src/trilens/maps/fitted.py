@@ -59,9 +59,9 @@ from trilens.statements.combine import side_pairs
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
     from trilens.files.source import PathLike
+    from trilens.maps.places import Places
     from trilens.questions.classify.classes import Classification
     from trilens.questions.cluster.groups import Clusters
-    from trilens.questions.depth import DepthIntervals
     from trilens.questions.distances import Distances
     from trilens.questions.graph import Graph
     from trilens.questions.hierarchy import Hierarchy
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from trilens.questions.outliers import Outliers
     from trilens.questions.reliability import Reliability
     from trilens.questions.stopping import Stopping
+    from trilens.shares import DepthIntervals
 
 #: Of more statements a random part is fitted in memory; passes over all of them refine the map.
 MOST_FITTED = 10_000_000
@@ -94,6 +95,9 @@ _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 _MOST_WEIGHT = 100.0
 #: Stands for no penalty.
 _NO_L2 = 1e-6
+
+#: Objects that a notebook shows of a map.
+_MOST_DRAWN = 2000
 
 #: What a fit is made of.
 FitLike: TypeAlias = "Fit | AnswersLike | str"
@@ -230,7 +234,10 @@ class Fit:
         if stored is not None:
             found: Design = stored
             return found
-        return design(self.sample if self.rows_given is None else self.rows_given)
+        # the order in which questions were asked tells whether answers led to them
+        if self.rows_given is None:
+            return design(self.sample, in_time=False)
+        return design(self.rows_given)
 
     @cached_property
     def support(self) -> Support:
@@ -402,7 +409,7 @@ class Fit:
         if self.n_draws is not None:
             return self.n_draws
         usual = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
-        return min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS))
+        return int(min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS)))
 
     @property
     def _passes(self) -> Passes:
@@ -446,7 +453,7 @@ class Fit:
             l2 = max(self.settings.l2, _NO_L2)
             own = np.ones(n) if self.prior is None else self.prior.own_precision
             blocks = self._swept.sums.information(d) + 2 * l2 * own[:, None, None] * np.eye(d)
-            moved = (self.draws - self.map.X) / np.sqrt(self.overdispersion)
+            moved = _moved(self.draws, self.map.X) / np.sqrt(self.overdispersion)
             size = np.einsum("kni,nij,knj->", moved, blocks, moved) / (len(moved) * n * d)
             return np.asarray(np.linalg.inv(blocks) * max(float(size), 1.0))
         return _place_errors(self)
@@ -496,13 +503,16 @@ class Fit:
         *,
         weights: ArrayLike | None = None,
         n_components: int | None = None,
+        l2: float | None = None,
+        lapse: float | Literal["one"] | None = None,
         start: FloatArray | None = None,
         max_iter: int = 1000,
         tol: float = 1e-6,
     ) -> Map:
         """The map of other answers, other weights or in other dimensions, as this one was chosen.
 
-        The penalty, the length, the shares of features and the lapse stay as they are.
+        The penalty, the length, the shares of features and the lapse stay as they are, where
+        nothing else is said.
 
         Parameters
         ----------
@@ -510,6 +520,9 @@ class Fit:
             About the objects of this fit; by default those that were fitted.
         weights : (m,) array, optional
         n_components : int, optional
+        l2 : float, optional
+        lapse : float or "one", optional
+            ``"one"``: fitted anew, one for all raters.
         start : (n, n_components) array, optional
             Where to start; by default anew.
         """
@@ -517,8 +530,8 @@ class Fit:
         how = replace(
             self.how,
             n_components=n_components or self.map.n_components,
-            l2=self.settings.l2,
-            lapses=self.map.lapse,
+            l2=self.settings.l2 if l2 is None else l2,
+            lapses=self.map.lapse if lapse is None else lapse,
             raters="one",
             feature_share=dict(zip(self.features.names, self.settings.shares, strict=True))
             if self.features is not None and self.settings.shares
@@ -579,6 +592,25 @@ class Fit:
             np.random.default_rng(self.seed),
         )
         return _with_places(self, placed)
+
+    def place(
+        self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> Places:
+        """Where new objects lie: `ChoiceMap.place`."""
+        from trilens.maps.places import find_places, new_objects
+
+        given = None if answers is None else as_statements(answers, self.map.kind)
+        return find_places(self, new_objects(self, given, features))
+
+    def extend(
+        self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> Fit:
+        """The fit with new objects at the places that `place` finds."""
+        from trilens.maps.places import extended, find_places, new_objects
+
+        given = None if answers is None else as_statements(answers, self.map.kind)
+        new = new_objects(self, given, features)
+        return extended(self, new, find_places(self, new))
 
     # ---- files -----------------------------------------------------------------------------
 
@@ -667,11 +699,27 @@ class Fit:
         found: Analysis = self._ask("analyze", **parameters)
         return found
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        plane = self.plane - self.plane.min(axis=0)
+        size = max(float(plane.max()), 1e-300)
+        dots = [
+            f'<circle cx="{20 + 360 * x / size:.0f}" cy="{20 + 360 * y / size:.0f}" r="4">'
+            f"<title>{escape(name)}</title></circle>"
+            for name, (x, y) in zip(self.names, plane[:_MOST_DRAWN].tolist(), strict=False)
+        ]
+        return (
+            f"<p>{escape(repr(self).splitlines()[0])}</p>"
+            f'<svg width="400" height="400" role="img" aria-label="map of the objects" '
+            f'fill="#31688e" fill-opacity="0.7">{"".join(dots)}</svg>'
+        )
+
     def __repr__(self) -> str:
         d = self.map.n_components
         return (
             f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
-            f"{d} dimension{'s' if d > 1 else ''}, {self.error_rate:.0%} of answers careless\n"
+            f"{d} dimension{'s' if d > 1 else ''}, {self.map.lapse:.0%} of the answers careless\n"
             "ask it: F.medoid(), F.outliers(), F.cluster(), F.analyze(), F.save(path)"
         )
 
@@ -762,6 +810,8 @@ def fit_answers(
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():
         given, own = given.take(own > 0), own[own > 0]
+    if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
+        given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
     order = object_order(given._names, given.n_objects)
     rank = np.argsort(order)
     rows = row_order(given)
@@ -778,8 +828,14 @@ def fit_answers(
     seed, passes = seed_of(random_state), None
     sample = ordered
     if len(ordered) > MOST_FITTED:
+        if own is not None:
+            raise ParameterError(
+                f"sample_weight is for up to {MOST_FITTED:,} answers; there are {len(given):,}",
+                parameter="sample_weight",
+            )
         passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-        sample, own = _sampled(passes, ordered._names), None
+        unsorted = _sampled(passes, ordered._names)
+        sample = unsorted.take(row_order(unsorted))
     found = _fitted(
         sample,
         own,
@@ -791,7 +847,7 @@ def fit_answers(
         statements=ordered,
         source=answers,
         asked=ordered.appearances,
-        rows_given=unsorted if passes is None else None,
+        rows_given=unsorted,
         passes=passes,
     )
     if ordered is given:
@@ -813,6 +869,13 @@ def _fit_by_passes(
             "sample_weight needs answers that are held in memory; these files are too large",
             parameter="sample_weight",
         )
+    if how.raters == "weights":
+        raise ParameterError(
+            "raters='weights' cannot be fitted to answers that are too large to hold in memory; "
+            "leave it out, or fit a random part of the answers",
+            parameter="raters",
+        )
+    how = replace(how, raters="one")
     passes = Passes.over(answers, n_threads=threads_of(how.n_jobs), progress=progress)
     counts = passes.counts
     if counts.statements == 0:
@@ -826,8 +889,9 @@ def _fit_by_passes(
         read = read_features(features, counts.known_names, counts.n_objects).take(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
+    unsorted = _sampled(passes, names)
     found = _fitted(
-        _sampled(passes, names),
+        unsorted.take(row_order(unsorted)),
         None,
         read,
         how,
@@ -837,14 +901,14 @@ def _fit_by_passes(
         statements=None,
         source=answers,
         asked=passes.counts.appearances,
-        rows_given=None,
+        rows_given=unsorted,
         passes=passes,
     )
     return found.among(None, counts.known_names, np.argsort(order))
 
 
 def _sampled(passes: Passes, names: Any) -> Statements:
-    """At most `MOST_FITTED` statements, in the order that a fit has; all answers to a question."""
+    """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
     counts = passes.counts
     share = MOST_FITTED / max(counts.statements, 1)
     meant = QuestionSample(0.0, share if share < 1.0 else 2.0)
@@ -857,9 +921,7 @@ def _sampled(passes: Passes, names: Any) -> Statements:
     if who is not None and not who.any():
         who = None
     # a rater is a number here; 0 stands for one who is not known
-    drawn = Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
-    rows = row_order(drawn)
-    return drawn.take(rows)
+    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
 
 
 def _fitted(
@@ -882,7 +944,8 @@ def _fitted(
         placed = replace(placed, map=_refined(passes, placed))
     if progress is not None:
         progress(1.0)
-    raters = placed.raters if statements is not None else Raters()
+    # in the sample of very many answers, raters are numbers
+    raters = placed.raters if passes is None else Raters()
     return Fit(
         placed.map,
         asked,
@@ -1063,6 +1126,15 @@ def cluster_dispersion(
     if count < 2 or alone == 0.0:
         return 1.0
     return squares(cluster) / alone * count / (count - 1)
+
+
+def _moved(draws: AnyArray, X: FloatArray) -> FloatArray:
+    """By how much drawn maps differ from one, whatever shifts, turns and scales them as a whole."""
+    maps = draws - draws.mean(axis=1, keepdims=True)
+    left, _, right = np.linalg.svd(np.swapaxes(maps, 1, 2) @ X)
+    maps = maps @ (left @ right)
+    size = (maps * X).sum(axis=(1, 2)) / np.maximum((maps**2).sum(axis=(1, 2)), 1e-300)
+    return np.asarray(maps * size[:, None, None] - X)
 
 
 def _place_errors(fitted: Fit) -> FloatArray:

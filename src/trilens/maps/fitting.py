@@ -271,8 +271,6 @@ def _fit_places(
             start = Start(f.standard(without_unseen(given, statements.triples)))
         elif evidence is not None:
             start = Start(evidence.X)
-        elif chosen.start is not None:
-            start = chosen.start
         else:
             start = prepare_start(statements, f, d, l2, rng)
         lapse = start.lapse if evidence is None else evidence.lapse

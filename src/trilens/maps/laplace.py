@@ -9,6 +9,11 @@ method about the best map for each share L and penalty l2,
 
 H being the Fisher information of the coordinates plus the penalty's curvature. Its maximum is
 nearly unbiased, and the shares whose evidence is within 1.92 of it are a 95 % interval.
+
+Up to a thousand coordinates H is factored. Beyond, it is the blocks B of each object's own
+coordinates, and log det H = log det B + tr log(B^-1/2 H B^-1/2); the latter matrix is near the
+identity, and stochastic Lanczos quadrature (Ubaru, Chen and Saad, 2017) finds the trace from its
+products with a few vectors. What is left to chance is the same at every share and penalty.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
@@ -27,35 +32,53 @@ from trilens.maps.fit import (
     LAPSED,
     LEAST_BENT,
     START_LAPSE,
+    Loss,
     Preconditioner,
     descend,
     fit_choices,
     one_blas_thread,
-    penalised,
 )
-from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
+from trilens.maps.likelihood import (
+    Likelihood,
+    Products,
+    collect_choices,
+    likelihood,
+    row_order,
+)
 from trilens.maps.map import Map
 from trilens.maps.pairs import Path
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.statements import Statements
 
-#: Coordinates and different answers up to which the evidence is cheap.
-MOST_COORDINATES, MOST_ANSWERS = 1000, 50_000
-#: Answers per coordinate that make a part of the statements worth looking at.
-_ENOUGH = 8
+#: Coordinates whose information is formed and factored as a whole.
+MOST_COORDINATES = 1000
+#: At most so many answers are looked at, or so many for each object.
+_MOST_ANSWERS, _MOST_EACH = 50_000, 150
 #: Half the 95 % quantile of chi-square with one degree of freedom.
 _DROP = 1.92
-#: Where the evidence has fallen by so many times the drop, larger shares are not tried.
-_FAR = 4.0
 _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
-_STEP = 10.0**0.5
-#: How far a map may be from the best one for a share, in log-likelihood.
-_NEARLY, _MOST_STEPS = 0.02, 25
-#: Turns of the search for the top; shares closer than this part of half the interval are one.
-_TURNS, _CLOSE = 3, 0.1
-#: By how much the evidence may rise for each coordinate with another penalty: fifty times less
-#: or more is 2, half the logarithm.
-_PER_COORDINATE = 2.0
+#: How far a map may be from the best one for a share, in log-likelihood (the evidence is off by
+#: much more, since the determinant is not largest there), and steps towards it; the same where the
+#: evidence is only to be compared with that in other dimensions.
+_NEARLY, _MOST_STEPS = 5e-4, 150
+_NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.03, 40
+#: Turns of the search for a top that is not looked at closely, and for one that is; shares closer
+#: than this part of half the interval are one.
+_TOPS, _TURNS, _CLOSE = 2, 3, 0.1
+#: So many shares about the top must lie on a smooth curve, to this.
+_LEAST_SHARES, _SMOOTH = 5, 0.4
+#: Roughly, shares are tried in steps of a factor.
+_LESS = 0.7
+#: By how much the evidence may rise for each coordinate with a share that is not that of the
+#: dimensions beside.
+_PER_COORDINATE = 0.05
+#: A penalty is the best one where another could raise the evidence by less than this. The first
+#: step towards it is at least and at most so long, as a logarithm, and so many are made.
+_SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.2, 0.3, 2.3, 8
+#: Penalties as near as this, as logarithms, are one.
+_SAME_L2 = 0.01
+#: The same for each coordinate, where it is only to be compared with that in other dimensions.
+_SAME_EACH = 3e-3
 #: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
 #: takes a region of maps that are all as good for a hill. The fewer answers there are for each
 #: coordinate, the sooner.
@@ -65,6 +88,204 @@ _NO_L2 = 1e-6
 #: The evidence may fall by so many times more for each coordinate per answer: where answers
 #: are few for the coordinates the share varies more than Laplace's method says (measured).
 _FEW = 20.0
+#: Vectors by which traces are estimated: so many, or fewer where these have more numbers in all.
+_PROBES, _LEAST_PROBES, _PROBE_NUMBERS = 4, 2, 40_000
+#: Dimensions up to which a map is stretched in all directions, to find the best one.
+_MOST_STRETCHED = 10
+#: Steps of Lanczos; it stops where two more of them change the logarithm by less than this.
+_LANCZOS, _STILL = 40, 0.1
+
+
+def enough_answers(n_objects: int) -> int:
+    """More answers are not needed to choose."""
+    return max(_MOST_ANSWERS, _MOST_EACH * n_objects)
+
+
+def at_most(
+    most: int, statements: Statements, weights: FloatArray | None, rng: np.random.Generator
+) -> tuple[Statements, FloatArray | None]:
+    """A random part of very many statements."""
+    if len(statements) <= most:
+        return statements, weights
+    drawn = rng.choice(len(statements), most, replace=False, shuffle=False)
+    rows = np.sort(row_order(statements)[drawn])
+    return statements.take(rows), None if weights is None else weights[rows]
+
+
+# ---- how the loss bends -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """The Fisher information of places plus the curvature of their penalty, H.
+
+    Attributes
+    ----------
+    log_det : float
+        Of H in the coordinates of the prior.
+    unknown : float
+        2 l2 times the trace of its inverse there: coordinates that the answers say nothing about.
+    H : (n d, n d) or (n, d, d) float64
+        H in the places, as a whole or its blocks of each object.
+    together : (n d, k) float64 or None
+        Beside blocks: moves of many objects together that bend less than the blocks say, each as
+        long as to bend by 1.
+    """
+
+    log_det: float
+    unknown: float
+    H: FloatArray
+    together: FloatArray | None = None
+
+    def preconditioner(self, shape: tuple[int, ...], more: float) -> Preconditioner:
+        """With so much more in every direction, and without any in which nothing bends."""
+        H = self.H.copy()
+        diagonal = np.einsum("...ii->...i", H)
+        diagonal += more + LEAST_BENT * float(np.median(diagonal))
+        return Preconditioner(H, shape, self.together)
+
+
+def curvature(
+    f: Likelihood, prior: FeaturePrior | None, X: FloatArray, share: FloatArray, l2: float
+) -> Curvature:
+    """How the loss of places bends.
+
+    Parameters
+    ----------
+    f : Likelihood
+        Of the places.
+    prior : FeaturePrior, optional
+        Of the places.
+    X : (n, d) array of float
+        Places.
+    share, l2
+    """
+    if X.size <= MOST_COORDINATES:
+        return _factored(f, prior, X, share, l2)
+    return _by_products(f, prior, X, share, l2)
+
+
+def _factored(
+    f: Likelihood, prior: FeaturePrior | None, X: FloatArray, share: FloatArray, l2: float
+) -> Curvature:
+    from scipy.linalg import solve_triangular
+
+    H = f.information(X, share)
+    add_penalty(H, l2, prior)
+    lower = np.linalg.cholesky(H)
+    log_det = 2 * float(np.log(np.diag(lower)).sum())
+    V = probes(X.shape, 4 * _PROBES)
+    if prior is not None:
+        log_det += X.shape[1] * prior.log_volume
+        V = prior.roots(V.reshape(len(X), -1)).reshape(V.shape)
+    solved = solve_triangular(lower, V.reshape(X.size, -1), lower=True, check_finite=False)
+    return Curvature(log_det, 2 * l2 * float((solved**2).sum()) / V.shape[2], H)
+
+
+def _by_products(
+    f: Likelihood, prior: FeaturePrior | None, X: FloatArray, share: FloatArray, l2: float
+) -> Curvature:
+    n, d = X.shape
+    own = f.information(X, share, whole=False)
+    held = np.ones(n) if prior is None else prior.own_precision
+    diagonal = np.einsum("nii->ni", own)
+    diagonal += 2 * l2 * held[:, None]
+    # Shifts and turns of the whole map bend by the penalty alone, far less than the rest. They are
+    # lifted to where that is, which adds to the determinant what is known.
+    free = moves_of_the_whole(X, turns=f.turns_freely)
+    lifted = free if prior is None else prior.solved(free.reshape(n, -1)).reshape(free.shape)
+    size = np.sqrt(np.median(diagonal)) / np.linalg.norm(lifted, axis=0)
+    lifted, free = lifted * size, free * size
+    added = float(np.linalg.slogdet(np.eye(len(size)) + lifted.T @ free / (2 * l2))[1])
+    W = lifted.reshape(n, d, -1)
+    blocks = own + W @ W.transpose(0, 2, 1)
+    lower = np.linalg.cholesky(blocks)
+    inverse = np.linalg.inv(lower)
+    times = f.products(X, share)
+
+    def bent(U: FloatArray) -> FloatArray:
+        """H U."""
+        pull = U if prior is None else prior.solved(U.reshape(n, -1)).reshape(U.shape)
+        return np.asarray(times(U) + 2 * l2 * pull)
+
+    def product(V: FloatArray) -> FloatArray:
+        """B^-1/2 H B^-1/2, with what was lifted."""
+        U = inverse.transpose(0, 2, 1) @ V
+        lift = lifted @ (lifted.T @ U.reshape(n * d, -1))
+        return np.asarray(inverse @ (bent(U) + lift.reshape(U.shape)))
+
+    count = int(np.clip(_PROBE_NUMBERS // X.size, _LEAST_PROBES, _PROBES))
+    log_rest, inverse_rest = _quadrature(product, probes(X.shape, count))
+    log_det = 2 * float(np.log(np.einsum("nii->ni", lower)).sum()) + log_rest - added
+    if prior is not None:
+        log_det += d * prior.log_volume
+    known = 2 * l2 * float((held * (inverse**2).sum(axis=(1, 2))).sum()) * inverse_rest
+    unknown = min(known + len(size), float(X.size))
+    stretches = _stretches(X)
+    H = stretches.T @ bent(stretches.reshape(n, d, -1)).reshape(n * d, -1)
+    stretches = stretches @ np.linalg.inv(np.linalg.cholesky(0.5 * (H + H.T))).T
+    return Curvature(log_det, unknown, own, stretches)
+
+
+def _stretches(X: FloatArray) -> FloatArray:
+    """(n d, k): how places move if the map is stretched, in many dimensions along axes only."""
+    n, d = X.shape
+    few = d <= _MOST_STRETCHED
+    ways = list(combinations_with_replacement(range(d), 2)) if few else [(a, a) for a in range(d)]
+    moves = np.zeros((n, d, len(ways)))
+    for k, (a, b) in enumerate(ways):
+        moves[:, a, k] += X[:, b]
+        moves[:, b, k] += X[:, a]
+    return moves.reshape(n * d, -1)
+
+
+def _quadrature(product: Products, V: FloatArray) -> tuple[float, float]:
+    """tr log M, and tr M^-1 by the number of coordinates, by stochastic Lanczos quadrature.
+
+    M has 1 on its diagonal: what its first power adds to the logarithm is 0, and need not be
+    estimated.
+
+    Parameters
+    ----------
+    product
+        M times vectors.
+    V : (n, d, K) array
+        Of +1 and -1.
+    """
+    size, K = V[:, :, 0].size, V.shape[2]
+    now, before = V / np.sqrt(size), np.zeros_like(V)
+    T = np.zeros((K, _LANCZOS, _LANCZOS))
+    length = np.zeros(K)
+    found = last = (np.inf, np.inf)
+    for step in range(_LANCZOS):
+        new = product(now) - length * before
+        T[:, step, step] = along = np.einsum("ndk,ndk->k", new, now)
+        new -= along * now
+        nodes, axes = np.linalg.eigh(T[:, : step + 1, : step + 1])
+        nodes, share = np.maximum(nodes, 1e-9), axes[:, 0] ** 2
+        first = T[:, 0, 0] - 1.0
+        last, found = (
+            found,
+            (
+                size * float(((share * np.log(nodes)).sum(axis=1) - first).mean()),
+                float(((share / nodes).sum(axis=1) + first).mean()),
+            ),
+        )
+        length = np.sqrt(np.einsum("ndk,ndk->k", new, new))
+        if abs(found[0] - last[0]) < _STILL or step + 1 == _LANCZOS or (length < 1e-9).any():
+            break
+        T[:, step, step + 1] = T[:, step + 1, step] = length
+        now, before = new / length, now
+    return found
+
+
+def probes(shape: tuple[int, ...], count: int) -> FloatArray:
+    """(n, d, count): vectors of +1 and -1, always the same ones."""
+    n, d = shape
+    return np.random.default_rng([n, d]).choice([-1.0, 1.0], (n, d, count))
+
+
+# ---- the evidence -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -90,77 +311,361 @@ class Evidence:
     value: float
 
 
-def is_affordable(n_coordinates: int, n_answers: int) -> bool:
-    """Whether the evidence can be had in about the time of a cross-validation."""
-    return n_coordinates <= MOST_COORDINATES and n_answers <= MOST_ANSWERS
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """The evidence for a share and a penalty.
 
-
-def maximise_evidence(
-    likelihood: Likelihood,
-    X: FloatArray,
-    l2: float,
-    *,
-    fixed_l2: bool = False,
-    near: float | None = None,
-    to_beat: float = -np.inf,
-    roughly: bool = False,
-    known: Surface | None = None,
-    share: float | None = None,
-) -> Evidence:
-    """The lapse and the penalty with the largest evidence, from a start.
-
-    Parameters
+    Attributes
     ----------
-    likelihood
-    X : (n, d) array of float
-    l2
-        Where the penalty starts; with ``fixed_l2`` what it is.
-    fixed_l2
-    near
-        Try only this share, and a few below with the same penalty: roughly, and quickly.
-    to_beat
-        With ``near``: other shares and penalties are not tried where they could not make the
-        evidence larger than this.
-    roughly
-        Do not look between the shares of a coarse grid.
-    known
-        What is known already of the evidence, from the same start.
-    share
-        The lapse of ``X``, where that is a fitted map.
+    l2, value : float
+    slope : float
+        Of the value in the logarithm of the penalty, as if the information did not change with
+        the map.
+    X : (n, d) float64
+        Places.
     """
-    few = X.size / float(likelihood.weight.sum())
-    surface = surface_of(likelihood, X, fixed_l2) if known is None else known
-    best = l2 if fixed_l2 else _rounded(np.clip(l2, surface.least_l2, _MOST_L2))
-    drop = _DROP * (1 + _FEW * few)
-    if near is not None:
-        surface.begin(best, near)
-        if surface.at(near, best) > to_beat - _PER_COORDINATE * X.size:
-            best = surface.ridge(near, best)
-            for k in (0.7, 0.4):
-                surface.at(max(near * k, _COARSE[0]), best)
-    else:
-        if share is None:
-            surface.begin(best)
-        else:
-            surface.first = share
-        surface.walk(best, drop if roughly else _FAR * drop)
-        if not roughly:
-            surface.refine(drop)
-    lapse = surface.top()
-    X = surface.map_at(lapse)
-    value = max(surface.values.values())
-    return Evidence(lapse, surface.best_l2(), surface.within(drop), X, value)
+
+    l2: float
+    value: float
+    slope: float
+    X: FloatArray
 
 
-def _rounded(l2: float) -> float:
-    """A penalty that is the same number however it was reached."""
-    return float(f"{l2:.6g}")
+@dataclass
+class Surface:
+    """The evidence of shares, each with its best penalty, computed once.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    start : (n, d) array of float
+        Coordinates to start from.
+    l2 : float
+        Where the penalty starts; with ``fixed_l2`` what it is.
+    fixed_l2 : bool
+    points : dict
+        By the share.
+    """
+
+    likelihood: Likelihood
+    start: FloatArray
+    l2: float
+    fixed_l2: bool = False
+    points: dict[float, _Point] = field(default_factory=dict)
+    #: What was known roughly.
+    _known: dict[float, _Point] = field(default_factory=dict)
+    #: By how much the slopes are wrong, and how they fall.
+    _lean: tuple[float, float] | None = None
+    _bent: tuple[Curvature, float] | None = None
+
+    def __post_init__(self) -> None:
+        self.few = self.start.size / max(float(self.likelihood.weight.sum()), 1e-300)
+        self.drop = _DROP * (1 + _FEW * self.few)
+        if not self.fixed_l2:
+            self.least_l2 = max(_LEAST_L2, _LEAST_L2_FEW * self.few)
+            self.l2 = float(np.clip(self.l2, self.least_l2, _MOST_L2))
+        #: Whether it is only to be compared with that in other dimensions, where it is expensive.
+        self.roughly = self.start.size > MOST_COORDINATES
+        self._places = self.likelihood.of_places()
+        self._map = self.likelihood.places(self.start)
+
+    # -- where the evidence is known --
+
+    def at(self, lapse: float) -> float:
+        """The evidence of a share with its best penalty, and with the weak prior of the share."""
+        if lapse not in self.points:
+            self.points[lapse] = self._best(lapse)
+        return self.points[lapse].value
+
+    def _best(self, lapse: float) -> _Point:
+        """The best penalty for a share: by MacKay's (1992) fixed point, and then by the secant.
+
+        The fixed point takes the information for one that does not change with the penalty. How
+        far that leads astray two penalties tell; shares that are near have it in common. Where no
+        penalty would make the share the best one, none is looked for.
+        """
+        now = self._evaluate(lapse, self._guess(lapse), self._map_near(lapse))
+        if self.fixed_l2:
+            return now
+        tried, top = [now], max((point.value for point in self.points.values()), default=-np.inf)
+        for _ in range(_MOST_PENALTIES):
+            step, gain = self._step(now)
+            l2 = float(np.clip(now.l2 * np.exp(step), self.least_l2, _MOST_L2))
+            step = float(np.log(l2 / now.l2))
+            if self._lean is not None and (gain < self._same or now.value + 2 * gain < top):
+                tried.append(self._moved(now, step))
+                break
+            if min(abs(np.log(l2 / point.l2)) for point in tried) < _SAME_L2:
+                break
+            new = self._evaluate(lapse, l2, now.X)
+            self._learn(now, new)
+            now = new
+            tried.append(now)
+        return max(tried, key=lambda point: point.value)
+
+    def _guess(self, lapse: float) -> float:
+        """The penalty of a share, by those of the shares beside it."""
+        known = self.points or self._known
+        if not known:
+            return self.l2
+        shares = sorted(known)
+        l2 = np.log([known[share].l2 for share in shares])
+        return float(np.exp(np.interp(lapse, shares, l2)))
+
+    @property
+    def _same(self) -> float:
+        """How much evidence does not matter."""
+        return _SAME_EACH * self.start.size if self.roughly else _SAME
+
+    def _step(self, now: _Point) -> tuple[float, float]:
+        """How far the best penalty is, as a logarithm, and what it gains."""
+        if self._lean is not None:
+            error, fall = self._lean
+            step = (now.slope - error) / fall
+            gain = 0.5 * (now.slope - error) ** 2 / fall
+            return float(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)), gain
+        breadth = now.l2 * self._penalty(now.X)
+        ratio = max(1.0 + now.slope / max(breadth, 1e-300), 1e-9)
+        step = float(np.clip(np.log(ratio), -_LONGEST_STEP, _LONGEST_STEP))
+        if abs(step) < _LEAST_STEP:
+            step = _LEAST_STEP if step > 0 else -_LEAST_STEP
+        return step, np.inf
+
+    def _learn(self, one: _Point, two: _Point) -> None:
+        """How wrong the slopes are, by those of two penalties and what the evidence did."""
+        step = float(np.log(two.l2 / one.l2))
+        error = 0.5 * (one.slope + two.slope) - (two.value - one.value) / step
+        fall = -(two.slope - one.slope) / step
+        least = 0.1 * two.l2 * self._penalty(two.X)
+        self._lean = error, max(fall, least, 1e-3)
+
+    def _moved(self, point: _Point, step: float) -> _Point:
+        """A point with a penalty so near that the evidence there is known."""
+        if self._lean is None:
+            return point
+        error, fall = self._lean
+        value = point.value + (point.slope - error) * step - 0.5 * fall * step * step
+        return replace(point, l2=float(point.l2 * np.exp(step)), value=max(value, point.value))
+
+    def _evaluate(self, lapse: float, l2: float, start: FloatArray) -> _Point:
+        share = np.array([lapse])
+        if self._bent is None:
+            self._bent = curvature(self._places, self._prior, start, share, l2), l2
+        known, of = self._bent
+        more = 2 * (l2 - of) if self._prior is None else 2 * max(l2 - of, 0.0)
+        bend = known.preconditioner(start.shape, more)
+        limits = (_NEARLY, _MOST_STEPS)
+        if self.roughly:
+            limits = (_NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY)
+        found = descend(self._loss(share, l2), start, bend, *limits)
+        bent = curvature(self._places, self._prior, found.X, share, l2)
+        self._bent = bent, l2
+        size = start.size
+        prior = LAPSED * np.log(lapse) + ATTENTIVE * np.log1p(-lapse)
+        value = prior - found.loss - 0.5 * bent.log_det + 0.5 * size * np.log(2 * l2)
+        slope = 0.5 * (size - bent.unknown) - l2 * self._penalty(found.X)
+        return _Point(l2, float(value), float(slope), found.X)
+
+    def _loss(self, share: FloatArray, l2: float) -> Loss:
+        def loss(X: FloatArray) -> tuple[float, FloatArray]:
+            value, slope, _ = self._places(X, share)
+            pull = X if self._prior is None else self._prior.solved(X)
+            return value + l2 * float((pull * X).sum()), slope + 2 * l2 * pull
+
+        return loss
+
+    def _penalty(self, X: FloatArray) -> float:
+        return float(((X if self._prior is None else self._prior.solved(X)) * X).sum())
+
+    @property
+    def _prior(self) -> FeaturePrior | None:
+        prior: FeaturePrior | None = self.likelihood.prior
+        return prior
+
+    def _map_near(self, lapse: float) -> FloatArray:
+        """Where the best map of a share may be, by those of the two nearest shares."""
+        known = self.points or self._known
+        if not known:
+            return self._map
+        one, *others = sorted(known, key=lambda share: abs(share - lapse))
+        if not others:
+            return known[one].X
+        part = (lapse - one) / (others[0] - one)
+        return known[one].X + max(part, -1.0) * (known[others[0]].X - known[one].X)
+
+    def learn_from(self, other: Surface) -> None:
+        """Take the errors of the slopes for those in other dimensions, where little is asked."""
+        if self.roughly and other._lean is not None:
+            error, fall = other._lean
+            part = self.start.size / other.start.size
+            self._lean = part * error, part * fall
+
+    # -- the search --
+
+    def begin(self) -> float:
+        """Fit the start together with the share; the share."""
+        found = fit_choices(
+            self.likelihood, self.start, START_LAPSE, self.l2, max_iter=60, tol=3e-6
+        )
+        self._map = self.likelihood.places(found.X)
+        return float(found.lapse[0])
+
+    def walk(self, first: float) -> None:
+        """Over a coarse grid, from a share on, until the evidence is far down on both sides."""
+        start = int(np.searchsorted(_COARSE[:-1], first))
+        top = self.at(_COARSE[start])
+        for step in (1, -1):
+            k = start + step
+            while 0 <= k < len(_COARSE):
+                value = self.at(_COARSE[k])
+                if value < top - self.drop:
+                    break
+                top, k = max(top, value), k + step
+
+    def climb(self, share: float, to_beat: float = -np.inf) -> None:
+        """From a share on downwards, or else upwards, as long as the evidence rises.
+
+        Other shares are not tried where they could not make the evidence larger than ``to_beat``.
+        """
+        share = float(np.clip(share, _COARSE[0], _COARSE[-1]))
+        if self.at(share) <= to_beat - _PER_COORDINATE * self.start.size:
+            return
+        for side in (-1, 1):
+            now, far = share, min(2 * self._usual_error(share), (1 - _LESS) * share)
+            while True:
+                new = float(np.clip(now + side * far, max(_LESS * now, _COARSE[0]), _COARSE[-1]))
+                if new == now or self.at(new) <= self.at(now):
+                    break
+                now, far = new, 2 * far
+            if now != share:
+                break
+
+    def _usual_error(self, share: float) -> float:
+        """Three standard errors of a share that could be seen."""
+        return 3 * float(np.sqrt(max(share, 0.02) * (1 - share) * self.few / self.start.size))
+
+    def refine(self) -> None:
+        """Look for the top, and for where the evidence is below it by the drop."""
+        if self.roughly:
+            best = self.top()
+            self._known, self.points, self.roughly = self.points, {}, False
+            self.at(best)
+        self._enclose()
+        for _ in range(_TURNS):
+            top, half = self.top(), self._width()
+            if not self._try((top, top - half, top + half), _CLOSE * half):
+                break
+        for _ in range(_TURNS):
+            if not self._try(self.within(), _CLOSE * self._width()):
+                break
+        self._agree()
+
+    def _agree(self) -> None:
+        """Start shares near the top from the best map, where some have not found as good a one."""
+        shares, values = self.profile()
+        near = values > values.max() - 2 * self.drop
+        if near.sum() < _LEAST_SHARES:
+            return
+        x, y = shares[near], values[near]
+        x = (x - x.mean()) / np.ptp(x)
+        if np.abs(np.polyval(np.polyfit(x, y, 3), x) - y).max() < _SMOOTH:
+            return
+        best = self.points[float(shares[values.argmax()])]
+        for share in shares[near].tolist():
+            new = self._evaluate(share, self.points[share].l2, best.X)
+            self.points[share] = max(self.points[share], new, key=lambda point: point.value)
+
+    def _enclose(self) -> None:
+        """Try shares farther and farther from the best one, until the evidence has fallen."""
+        for side in (-1, 1):
+            far = self._usual_error(max(self.points, key=self.at))
+            while True:
+                shares, values = self.profile()
+                k = 0 if side < 0 else -1
+                at_end = shares[k] in (_COARSE[0], _COARSE[-1])
+                if at_end or values[k] < values.max() - self.drop:
+                    break
+                self.at(float(np.clip(shares[k] + side * far, _COARSE[0], _COARSE[-1])))
+                far *= 2
+
+    def _try(self, shares: tuple[float, ...], close: float) -> bool:
+        """The evidence of shares, but for those near one that is known; whether there was any."""
+        many = len(self.points)
+        for lapse in shares:
+            tried, _ = self.profile()
+            if np.abs(tried - lapse).min() > close and _COARSE[0] <= lapse <= _COARSE[-1]:
+                self.at(float(lapse))
+        return len(self.points) > many
+
+    def told(self) -> Evidence:
+        """What is known."""
+        for _ in range(0 if self.roughly else _TOPS):
+            if not self._try((self.top(),), _CLOSE * self._width()):
+                break
+        lapse = self.top()
+        X = self.likelihood.standard(self._map_near(lapse))
+        value = float(self._fine()[1].max())
+        return Evidence(lapse, self._guess(lapse), self.within(), X, value)
+
+    def profile(self) -> tuple[FloatArray, FloatArray]:
+        """The shares that were tried, and the evidence of each."""
+        shares = sorted(self.points)
+        return np.array(shares), np.array([self.at(share) for share in shares])
+
+    def top(self) -> float:
+        """The share with the largest evidence."""
+        return self._parabola()[0]
+
+    def _width(self) -> float:
+        """How far from the top the evidence has fallen by the drop, by the parabola about it."""
+        _, bent = self._parabola()
+        low, high = self.within()
+        return (high - low) / 2 if bent >= 0 else float(np.sqrt(-self.drop / bent))
+
+    def _parabola(self) -> tuple[float, float]:
+        """The top of the parabola through the best share and its neighbours; how it bends.
+
+        Of many shares near the top, the parabola that is nearest to all.
+        """
+        shares, values = self.profile()
+        k = int(values.argmax())
+        if k in (0, len(shares) - 1):
+            return float(shares[k]), 0.0
+        beside = np.abs(np.arange(len(shares)) - k) <= 1
+        near = beside | (values > values[k] - self.drop)
+        x, y = shares[near] - shares[k], values[near] - values[k]
+        size = float(np.ptp(x))
+        bent, slope, _ = np.polyfit(x / size, y, 2, w=np.exp(np.maximum(y / self.drop, -3.0)))
+        if bent >= 0:
+            return float(shares[k]), 0.0
+        top = shares[k] - size * slope / (2 * bent)
+        low, high = shares[beside].min(), shares[beside].max()
+        return float(np.clip(top, low, high)), float(bent / size**2)
+
+    def within(self) -> tuple[float, float]:
+        """The shares whose evidence is at most by the drop below the largest."""
+        fine, values = self._fine()
+        kept = fine[values >= values.max() - self.drop]
+        low = 0.0 if kept[0] <= 2 * _COARSE[0] else float(kept[0])
+        return low, float(kept[-1])
+
+    def _fine(self) -> tuple[FloatArray, FloatArray]:
+        from scipy.interpolate import PchipInterpolator
+
+        shares, values = self.profile()
+        if len(shares) == 1:
+            return shares, values
+        fine = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], shares]))
+        fine = fine[(fine >= shares[0]) & (fine <= shares[-1])]
+        return fine, PchipInterpolator(shares, values)(fine)
 
 
-def surface_of(likelihood: Likelihood, X: FloatArray, fixed_l2: bool = False) -> Surface:
-    """The evidence about a start, of which nothing is known yet."""
-    few = X.size / float(likelihood.weight.sum())
-    return Surface(likelihood, X, fixed_l2, max(_LEAST_L2, _LEAST_L2_FEW * few))
+def maximise_evidence(likelihood: Likelihood, X: FloatArray, l2: float) -> Evidence:
+    """The lapse and the penalty with the largest evidence, from coordinates to start from."""
+    surface = Surface(likelihood, X, l2)
+    surface.walk(surface.begin())
+    surface.refine()
+    return surface.told()
 
 
 def lapse_interval(
@@ -174,45 +679,17 @@ def lapse_interval(
 ) -> tuple[float, float]:
     """The 95 % interval of the lapse, about a fitted map, with raters' weights where there are any.
 
-    Where the evidence of the whole is too dear, that of the statements among some of the
-    objects, and where those are too few the likelihood alone, with room for its bias.
+    Of very many statements, by a random part.
     """
-    n, d = model.X.shape
-    if raters is not None:
-        with (
-            one_blas_thread(),
-            _seen(statements, weights, model, raters, n_threads, prior=prior) as (f, scale),
-        ):
-            X, few = f.standard(model.X * scale), n * d / float(f.weight.sum())
-            if not is_affordable(n * d, len(f.choices)):
-                return _likelihood_interval(f, X, model.lapse, l2, few)
-            found = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse)
-            low, high = found.interval
-            return min(low, model.lapse), max(high, model.lapse)
-    choices = collect_choices(statements, weights)
-    few = n * d / float(choices.weight.sum())
-    if not is_affordable(n * d, len(choices)):
-        rng = np.random.default_rng(0)
-        for count in range(min(n, MOST_COORDINATES // d), d + 3, -max(1, n // 50)):
-            kept = np.isin(choices.triples, rng.choice(n, count, replace=False)).all(axis=1)
-            if kept.sum() <= MOST_ANSWERS:
-                break
-        if kept.sum() >= _ENOUGH * count * d:
-            few = count * d / float(choices.weight[kept].sum())
-            choices = replace(choices, triples=choices.triples[kept], weight=choices.weight[kept])
-        else:
-            with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
-                f = with_prior(f, prior)
-                X = f.standard(model.X)
-                return _likelihood_interval(f, X, model.lapse, l2, few)
-    seen = np.unique(choices.triples).astype(np.int64)
-    triples = np.searchsorted(seen, choices.triples).astype(np.int32)
-    inner = replace(choices, triples=triples, n_objects=len(seen))
-    with one_blas_thread(), likelihood(inner, model.length, model.alpha, n_threads) as f:
-        f = with_prior(f, None if prior is None else prior.among(seen))
-        X = f.standard(model.X[seen])
-        low, high = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse).interval
-    # A share that was fitted together with a map of everything may lie a little below.
+    rng = np.random.default_rng(0)
+    part = at_most(enough_answers(statements.n_objects), statements, weights, rng)
+    with one_blas_thread(), _seen(*part, model, raters, n_threads, prior=prior) as (f, scale):
+        X = f.standard(model.X * scale)
+        surface = Surface(f, X, max(l2, _NO_L2), fixed_l2=True)
+        surface.climb(model.lapse)
+        surface.refine()
+        low, high = surface.within()
+    # a share that was fitted together with the map may lie a little below
     return min(low, model.lapse), max(high, model.lapse)
 
 
@@ -243,7 +720,7 @@ def place_errors(
     """
     l2 = max(l2, _NO_L2)
     n, d = model.X.shape
-    whole = is_affordable(n * d, len(collect_choices(statements, weights)))
+    whole = n * d <= MOST_COORDINATES
     path: Path | None = None if whole else "rows"
     with one_blas_thread(), _seen(statements, weights, model, raters, 1, path) as (f, scale):
         X = model.X * scale
@@ -280,23 +757,8 @@ def moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
         turn = np.zeros((n, d))
         turn[:, a], turn[:, b] = X[:, b], -X[:, a]
         moves.append(turn)
-    return np.linalg.qr(np.array(moves).reshape(len(moves), n * d).T)[0]
-
-
-def _likelihood_interval(
-    f: Likelihood, X: FloatArray, lapse: float, l2: float, few: float
-) -> tuple[float, float]:
-    """By the curvature of the likelihood in the share, with the map fitted anew."""
-    centre = float(np.clip(lapse, 0.02, 0.98))
-    step = 0.01
-    losses = [
-        fit_choices(f, X, share, l2, fixed_lapse=True, max_iter=30).loss
-        for share in (centre - step, centre, centre + step)
-    ]
-    curvature = max((losses[0] - 2 * losses[1] + losses[2]) / step**2, 1e-6)
-    half = 1.96 / np.sqrt(curvature)
-    # The likelihood takes lapses for attentive answers: about one for each coordinate.
-    return max(0.0, lapse - half), min(1.0, lapse + half + 1.5 * few)
+    axes, size, _ = np.linalg.svd(np.array(moves).reshape(len(moves), n * d).T, full_matrices=False)
+    return np.asarray(axes[:, size > 1e-9 * size[0]])
 
 
 @contextmanager
@@ -320,194 +782,3 @@ def _seen(
         statements, weights, rows, R, model.length, model.alpha, n_threads, prior
     ) as weighed:
         yield weighed.levelled(raters.stretch)
-
-
-@dataclass
-class Surface:
-    """Evidence at points, each computed once, from the nearest map that is known."""
-
-    likelihood: Likelihood
-    start: FloatArray
-    fixed_l2: bool
-    least_l2: float
-    #: The share about which the search begins.
-    first: float | None = None
-    values: dict[tuple[float, float], float] = field(default_factory=dict)
-    maps: dict[tuple[float, float], FloatArray] = field(default_factory=dict)
-    #: How the loss bends at the last map, its penalty included, and that penalty.
-    _bent: tuple[FloatArray, float] | None = None
-
-    def begin(self, l2: float, share: float | None = None) -> None:
-        """Fit the start, for a share or together with the share."""
-        if self.first is None:
-            found = fit_choices(
-                self.likelihood,
-                self.start,
-                START_LAPSE if share is None else share,
-                l2,
-                fixed_lapse=share is not None,
-                max_iter=60,
-                tol=3e-6,
-            )
-            self.start, self.first = found.X, float(found.lapse[0])
-
-    def at(self, lapse: float, l2: float) -> float:
-        """The evidence, with the weak prior of the share."""
-        key = (lapse, l2)
-        if key not in self.values:
-            share, start = np.array([lapse]), self._nearest(key)
-            loss = penalised(self.likelihood, start.shape, l2, share)
-            found = descend(loss, start, self._bend(start, share, l2), _NEARLY, _MOST_STEPS)
-            H = self._curvature(found.X, share, l2)
-            determinant = 2 * np.log(np.diag(np.linalg.cholesky(H))).sum()
-            self._bent = H, l2
-            prior = LAPSED * np.log(lapse) + ATTENTIVE * np.log1p(-lapse)
-            self.maps[key] = found.X
-            self.values[key] = float(
-                prior - found.loss - 0.5 * determinant + 0.5 * len(H) * np.log(2 * l2)
-            )
-        return self.values[key]
-
-    def _bend(self, X: FloatArray, share: FloatArray, l2: float) -> Preconditioner:
-        """How the loss bends about a map, from the last one where it is known."""
-        H, of = self._bent or (self._curvature(X, share, l2), l2)
-        diagonal = np.einsum("ii->i", H)
-        diagonal += 2 * (l2 - of) + LEAST_BENT * float(np.median(diagonal))
-        self._bent = None
-        return Preconditioner(H, X.shape)
-
-    def _curvature(self, X: FloatArray, share: FloatArray, l2: float) -> FloatArray:
-        H = self.likelihood.information(X, share)
-        H[np.diag_indices(len(H))] += 2 * l2
-        return H
-
-    def walk(self, l2: float, far: float) -> None:
-        """Climb about the first share, and go on over a coarse grid until the evidence is far down.
-
-        It falls, and has fallen so far that it does not rise again.
-        """
-        assert self.first is not None
-        start = int(np.searchsorted(_COARSE[:-1], self.first))
-        best = self.ridge(_COARSE[start], l2)
-        top = self.at(_COARSE[start], best)
-        for step in (1, -1):
-            k, here = start + step, best
-            while 0 <= k < len(_COARSE):
-                here = self.ridge(_COARSE[k], here)
-                value = self.at(_COARSE[k], here)
-                if value < top - far:
-                    break
-                top, k = max(top, value), k + step
-
-    def ridge(self, lapse: float, l2: float) -> float:
-        """The best penalty for a share, climbing from a guess."""
-        best = l2
-        if not self.fixed_l2:
-            for factor in (1 / _STEP, _STEP):
-                while self.least_l2 * 0.9 <= (
-                    other := _rounded(best * factor)
-                ) <= _MOST_L2 and self.at(lapse, other) > self.at(lapse, best):
-                    best = other
-                if best != l2:
-                    break
-        self.at(lapse, best)
-        return best
-
-    def best_l2(self) -> float:
-        """The penalty of the largest evidence."""
-        return max(self.values, key=self.values.__getitem__)[1]
-
-    def profile(self) -> tuple[FloatArray, FloatArray]:
-        """The shares that were tried, and the largest evidence of each."""
-        shares = sorted({lapse for lapse, _ in self.values})
-        return np.array(shares), np.array([self._best_at(share) for share in shares])
-
-    def refine(self, drop: float) -> None:
-        """Look for the top, and for where the evidence is so far below it."""
-        for _ in range(_TURNS):
-            top, half = self.top(), self._width(drop)
-            if not self._try((top, top - half, top + half), _CLOSE * half):
-                break
-        for _ in range(_TURNS):
-            if not self._try(self.within(drop), _CLOSE * self._width(drop)):
-                break
-
-    def _try(self, shares: tuple[float, ...], close: float) -> bool:
-        """The evidence of shares, but for those near one that is known; whether there was any."""
-        known, best = len(self.values), self.best_l2()
-        for lapse in shares:
-            tried, _ = self.profile()
-            if np.abs(tried - lapse).min() > close and _COARSE[0] <= lapse <= _COARSE[-1]:
-                # With the penalty of the top alone the interval would be too narrow; where the
-                # shares on both sides have the same best one, that between them has it too.
-                beside = self._beside(float(lapse))
-                if len(beside) == 1:
-                    self.at(float(lapse), beside.pop())
-                else:
-                    self.ridge(float(lapse), best)
-        return len(self.values) > known
-
-    def _width(self, drop: float) -> float:
-        """How far from the top the evidence has fallen so far, by the parabola about it."""
-        _, bent = self._parabola()
-        low, high = self.within(drop)
-        return (high - low) / 2 if bent >= 0 else float(np.sqrt(-drop / bent))
-
-    def _beside(self, lapse: float) -> set[float]:
-        """The best penalties of the shares tried next to this one, on both sides."""
-        tried = sorted({share for share, _ in self.values})
-        i = int(np.searchsorted(tried, lapse))
-        near = [share for share in tried[max(i - 1, 0) : i + 1] if share != lapse]
-        if len(near) < 2:
-            return set()
-        best = [max((v, l2) for (x, l2), v in self.values.items() if x == each) for each in near]
-        return {l2 for _, l2 in best}
-
-    def top(self) -> float:
-        """The share with the largest evidence."""
-        return self._parabola()[0]
-
-    def _parabola(self) -> tuple[float, float]:
-        """The top of the parabola through the best share and its neighbours; how it bends."""
-        shares, values = self.profile()
-        k = int(values.argmax())
-        if k in (0, len(shares) - 1):
-            return float(shares[k]), 0.0
-        x, y = shares[k - 1 : k + 2], values[k - 1 : k + 2]
-        slopes = np.diff(y) / np.diff(x)
-        bent = (slopes[1] - slopes[0]) / (x[2] - x[0])
-        top = (x[0] + x[1]) / 2 - slopes[0] / (2 * bent)
-        return float(np.clip(top, (x[0] + x[1]) / 2, (x[1] + x[2]) / 2)), float(bent)
-
-    def map_at(self, lapse: float) -> FloatArray:
-        """The best map for a share and the best penalty."""
-        best = self.best_l2()
-        self.at(lapse, best)
-        return self.maps[lapse, best]
-
-    def within(self, drop: float) -> tuple[float, float]:
-        """The shares whose evidence is at most so much below the largest."""
-        fine, values = self._fine()
-        kept = fine[values >= values.max() - drop]
-        low = 0.0 if kept[0] <= 2 * _COARSE[0] else float(kept[0])
-        return low, float(kept[-1])
-
-    def _fine(self) -> tuple[FloatArray, FloatArray]:
-        from scipy.interpolate import PchipInterpolator
-
-        shares, values = self.profile()
-        if len(shares) == 1:
-            return shares, values
-        fine = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], shares]))
-        fine = fine[(fine >= shares[0]) & (fine <= shares[-1])]
-        return fine, PchipInterpolator(shares, values)(fine)
-
-    def _best_at(self, lapse: float) -> float:
-        return max(value for (share, _), value in self.values.items() if share == lapse)
-
-    def _nearest(self, key: tuple[float, float]) -> FloatArray:
-        if not self.maps:
-            return self.start
-        lapse, l2 = key
-        near = min(self.maps, key=lambda k: abs(k[0] - lapse) + 0.1 * abs(np.log10(k[1] / l2)))
-        return self.maps[near]

@@ -1,6 +1,6 @@
-"""What coordinates are fitted to: the likelihood of answers, and the ordinal embeddings' losses.
+"""The likelihood of answers, which coordinates are fitted to.
 
-**The choice model.** Every statement chooses one of the sides of a triangle by their lengths v:
+Every statement chooses one of the sides of a triangle by their lengths v:
 a central statement the longest (opposite its first object), an odd one the shortest, a similarity
 triplet the shorter of two. Attentive answers choose side j with the odds w[j] = exp(+v) or
 exp(-v); a share L of the answers, the lapses, is given without looking. With k sides and z the
@@ -14,40 +14,30 @@ information about the logarithms of the odds is J' diag(1 / P) J with J = (1 - L
 p = w / z and P that of every answer. `mixture` and `information_of_answer` are these two formulas,
 for numpy arrays as for the compiled loops.
 
-**The ordinal embeddings** are sums over comparisons d(A,B) < d(C,D) of
-``link(v(A,B) - v(C,D))``, where the length ``v`` increases with the squared distance D of a pair:
-
-======  ==========================================  ==============================
-method  length v(D)                                 link(t)
-======  ==========================================  ==============================
-SOE     sqrt(D)                                     max(0, t + margin) ** 2
-GNMDS   D                                           max(0, t + margin)
-STE     D                                           log(1 + exp(t))
-t-STE   (alpha + 1) / 2 * log(1 + D / alpha)        log(1 + exp(t))
-======  ==========================================  ==============================
-
-Both are evaluated in one of three ways, by the size of the data: with numpy; by compiled loops
-over pairs, each of which is measured once; or by compiled loops straight from the coordinates.
+There are two ways to evaluate it: by operations on whole arrays, with numpy for small data or with
+CuPy on a GPU; and by compiled loops, over pairs that are measured once each, or straight from the
+coordinates.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.kinds import Kind, n_answers, sides, sign
-from trilens.maps.comparisons import Comparisons, violations
+from trilens.maps.device import Device, is_on_device, open_device
 from trilens.maps.pairs import (
     ODDS_RANGE,
+    ArrayRuler,
     Length,
     Pairs,
     Path,
@@ -58,16 +48,17 @@ from trilens.maps.pairs import (
     number_pairs,
     open_work,
     pair_code,
-    squared,
-    with_l2,
 )
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
 
-Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
-
 #: The least that a probability is taken for.
 LEAST = 1e-300
+#: Answers whose probabilities are formed at a time.
+_CHUNK = 1 << 24
+
+#: A symmetric matrix, as what it makes of (n, d, K) vectors.
+Products: TypeAlias = Callable[[AnyArray], AnyArray]
 
 
 def mixture(chosen: Any, total: Any, lapse: Any, share: Any) -> tuple[Any, Any, Any]:
@@ -289,9 +280,12 @@ class Likelihood(ABC):
     weight: FloatArray
     length: Length
     alpha: float
-    #: Whether it is evaluated by PyTorch, see `trilens.maps.device`.
+    #: Whether it is evaluated on a device, where steps are cheap; see `trilens.maps.device`.
     on_device = False
-    _work: Work
+    #: What features say of the places beforehand; their coordinates are then those of the prior.
+    prior: Any = None
+    #: Whether a map that is turned says the same.
+    turns_freely = True
 
     @abstractmethod
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
@@ -358,31 +352,47 @@ class Likelihood(ABC):
         )
         return H + H.T if whole else H.reshape(n, d, d)
 
-    def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        """An evaluation straight from the coordinates, whatever the range of the lengths."""
+    def products(self, X: FloatArray, lapse: FloatArray) -> Products:
+        """A function that multiplies (n, d, K) vectors with the information of the coordinates.
+
+        In single precision, and without ever forming the matrix.
+        """
         from trilens.maps import _kernels
 
-        work, cuts = self._work, self._work.cuts(len(self.choices))
-        gradients = np.zeros((len(work.parts), *X.shape))
+        work = self._parts_of_work(len(X))
+        cuts = work.cuts(len(self.choices))
+        triples = self.choices.triples
+        terms = np.empty((len(triples), 6), dtype=np.float32)
+        X = np.ascontiguousarray(X)
+        narrow = X.astype(np.float32)
+        how = _kernels.LENGTHS[self.length], self.alpha, self.n_sides == 3, self.sign
 
-        def choose(k: int) -> tuple[float, float]:
-            return _kernels.choose_rows(
-                X,
-                self.choices.triples,
-                self.weight,
-                lapse,
-                cuts[k],
-                cuts[k + 1],
-                _kernels.LENGTHS[self.length],
-                self.alpha,
-                self.sign,
-                self.n_sides == 3,
-                gradients[k],
-            )
+        def prepare(k: int) -> None:
+            span = cuts[k], cuts[k + 1]
+            _kernels.information_terms(X, triples, self.weight, lapse, *how, *span, terms)
 
-        parts = list(work.each(choose, work.parts))
-        total = gradients.sum(axis=0)
-        return sum(loss for loss, _ in parts), total, sum(slope for _, slope in parts)
+        list(work.each(prepare, work.parts))
+
+        def times(V: AnyArray) -> AnyArray:
+            V = np.ascontiguousarray(V, dtype=np.float32)
+            out = np.zeros((len(work.parts), *V.shape), dtype=np.float32)
+
+            def add(k: int) -> None:
+                span = cuts[k], cuts[k + 1]
+                _kernels.information_times(narrow, triples, terms, V, *span, out[k])
+
+            list(work.each(add, work.parts))
+            total: AnyArray = out[0] if len(out) == 1 else out.sum(axis=0)
+            return total
+
+        return times
+
+    def _parts_of_work(self, n_objects: int) -> Work:
+        return Work.of(self.choices.n_comparisons, n_objects, map, "rows")
+
+    def of_places(self) -> Likelihood:
+        """The likelihood of the places themselves, whatever is known of them beforehand."""
+        return self
 
     @property
     def sign(self) -> float:
@@ -406,22 +416,25 @@ class Likelihood(ABC):
         other.length, other.alpha = length, alpha
         return other
 
+    @abstractmethod
+    def _of(self, choices: Choices) -> Likelihood:
+        """The likelihood of other answers, evaluated in the same way."""
+
     def part(self, rows: IntArray) -> Likelihood:
         """Some of the different answers, with the weights that they have here."""
         choices = replace(
             self.choices, triples=self.choices.triples[rows], weight=self.weight[rows], row=None
         )
-        path = choose_path(choices.n_comparisons, choices.n_objects)
-        if path == "numpy":  # where the whole is compiled, nothing waits for a compiler any more
-            path = self._work.path
-        work = Work.of(choices.n_comparisons, choices.n_objects, self._work.each, path)
-        return _prepared(choices, work).measuring(self.length, self.alpha)
+        return self._of(choices).measuring(self.length, self.alpha)
 
 
 class LikelihoodAround(Likelihood):
     """A likelihood in other coordinates than those of the one that it is made of."""
 
     _answers: Likelihood
+
+    def _of(self, choices: Choices) -> Likelihood:
+        return self._answers._of(choices)
 
     def weighing(self, weight: FloatArray) -> Self:
         other = super().weighing(weight)
@@ -456,25 +469,17 @@ def likelihood(
     device : str, optional
         A GPU, as `ChoiceMap` takes it.
     """
-    if device not in (None, "cpu"):
-        from trilens.maps.device import DeviceLikelihood, open_device
-
-        yield DeviceLikelihood(choices, open_device(device)).measuring(length, alpha)
+    if is_on_device(device):
+        with open_device(str(device)).opened() as opened:
+            yield _ArrayChoices(choices, opened, on_device=True).measuring(length, alpha)
         return
     with open_work(choices.n_comparisons, choices.n_objects, n_threads, path) as work:
-        yield _prepared(choices, work).measuring(length, alpha)
-
-
-def _prepared(choices: Choices, work: Work) -> Likelihood:
-    found: Likelihood
-    if work.path == "numpy":
-        found = _NumpyChoices(choices, work)
-    elif work.path == "pairs":
-        found = _PairChoices(choices, work)
-    else:
-        found = _RowChoices(choices, work)
-    found.choices, found.weight, found._work = choices, choices.weight, work
-    return found
+        found: Likelihood
+        if work.path == "numpy":
+            found = _ArrayChoices(choices, Device())
+        else:
+            found = _CompiledChoices(choices, work)
+        yield found.measuring(length, alpha)
 
 
 @dataclass(frozen=True)
@@ -510,98 +515,149 @@ class _Sides:
         return np.stack([chosen, *(other for other in self.others if len(other))])
 
 
-class _NumpyChoices(Likelihood):
-    """Small data: sums by bincount."""
+class _ArrayChoices(Likelihood):
+    """By operations on whole arrays: small data with numpy, any on a GPU."""
 
-    def __init__(self, choices: Choices, work: Work) -> None:
-        found = _Sides.of(choices)
-        self._pairs, self._ruler = found.pairs, make_ruler(found.pairs, work)
-        self._sides = found.numbers()
+    def __init__(self, choices: Choices, device: Device, *, on_device: bool = False) -> None:
+        self.choices, self.weight = choices, choices.weight
+        self._device, self.on_device = device, on_device
+        self._what = f"{len(choices):,} different answers about {choices.n_objects:,} objects"
+        with device.working(self._what):
+            found = _Sides.of(choices)
+            self._n_pairs = len(found.pairs)
+            self._ruler = ArrayRuler(found.pairs, device)
+            self._sides = device.put(found.numbers())
+            self._weight = device.put(choices.weight)
+
+    def _of(self, choices: Choices) -> Likelihood:
+        return _ArrayChoices(choices, self._device, on_device=self.on_device)
+
+    def weighing(self, weight: FloatArray) -> Self:
+        other = super().weighing(weight)
+        with self._device.working(self._what):
+            other._weight = self._device.put(weight)
+        return other
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        W = self._odds(self._ruler.measure(X, self.length, self.alpha))
-        W /= W.sum(axis=0)
-        # Where even the logarithm of a chance would vanish, it is the least that can be said.
-        P, slope, pull = mixture(np.maximum(W[0], LEAST), 1.0, lapse, 1.0 / len(W))
-        W[0] -= 1.0
-        W *= self.weight * pull
-        pulls = np.bincount(self._sides.ravel(), W.ravel(), len(self._pairs))
-        gradient = self._ruler.gradient(X, np.asarray(self.sign * pulls, np.float64))
-        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
-        return (
-            -float((self.weight * np.log(P)).sum()),
-            gradient,
-            float((self.weight * slope).sum()),
-        )
+        if not self.on_device:
+            return self._evaluate(X, lapse)
+        with self._device.working(self._what):
+            return self._evaluate(self._device.put(X), self._device.put(lapse))
 
-    def _odds(self, v: FloatArray) -> FloatArray:
-        """The odds of the sides of every answer, beside each other's."""
-        u = self.sign * v
-        if np.ptp(u) > ODDS_RANGE:
-            own = u[self._sides]
-            wide: FloatArray = np.exp(own - own.max(axis=0))
-            return wide
-        odds: FloatArray = np.exp(u - u.max())[self._sides]
-        return odds
+    def _evaluate(self, X: Any, lapse: Any) -> tuple[float, FloatArray, float]:
+        xp, loss, of_lapse = self._device.xp, 0.0, 0.0
+        pulls: Any = 0.0
+        u = self.sign * self._ruler.measure(X, self.length, self.alpha)
+        for start in range(0, len(self.choices), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            sides, weight = self._sides[:, part], self._weight[part]
+            W = self._chances(u, sides)
+            share = lapse if len(lapse) == 1 else lapse[part]
+            # Where even the logarithm of a chance would vanish, it is the least that can be said.
+            P, slope, pull = mixture(xp.maximum(W[0], LEAST), 1.0, share, 1.0 / len(W))
+            # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
+            loss -= (weight * xp.log(P)).sum()
+            of_lapse += (weight * slope).sum()
+            W[0] -= 1.0
+            W *= weight * pull
+            pulls += xp.bincount(sides.ravel(), W.ravel(), self._n_pairs)
+        gradient = self._ruler.gradient(X, self.sign * pulls)
+        return float(loss), self._device.get(gradient), float(of_lapse)
+
+    def _chances(self, u: Any, sides: Any) -> Any:
+        """The probability of each side of answers, from the logarithms of the pairs' odds."""
+        xp, top = self._device.xp, u.max()
+        if top - u.min() > ODDS_RANGE:
+            own = u[sides]
+            W = xp.exp(own - own.max(axis=0))
+        else:
+            W = xp.exp(u - top)[sides]
+        W /= W.sum(axis=0)
+        return W
 
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         if not whole:
             return super().information(X, lapse, whole=False)
-        from scipy.sparse import csr_array
+        with self._device.working(self._what):
+            H = self._whole_information(self._device.put(X), self._device.put(lapse))
+            return self._device.get(H)
 
-        pairs, n_pairs, (n, d) = self._pairs, len(self._pairs), X.shape
-        step = X[pairs.first] - X[pairs.second]
-        v, slope = lengths(np.einsum("pk,pk->p", step, step), self.length, self.alpha)
-        W = self._odds(v)
-        W /= W.sum(axis=0)
-        third = W[2] if len(W) == 3 else np.zeros(W.shape[1])
-        F = np.stack(information_of_answer(W[0], W[1], third, lapse, 1.0 / len(W)))
-        F *= self.weight
+    def _whole_information(self, X: Any, lapse: Any) -> Any:
+        xp, csr, ruler = self._device.xp, self._device.sparse.csr_matrix, self._ruler
+        n_pairs, (n, d) = self._n_pairs, X.shape
+        step = ruler.steps(X)
+        v, slope = lengths(xp.einsum("pk,pk->p", step, step), self.length, self.alpha)
+        W = self._chances(self.sign * v, self._sides)
+        third = W[2] if len(W) == 3 else xp.zeros(W.shape[1])
+        F = xp.stack(information_of_answer(W[0], W[1], third, lapse, 1.0 / len(W)))
+        F *= self._weight
         entries, rows, columns = self._entries
         # the entries of the matrix that two sides have are its first, its second and (0, 1)
         entry = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
         own = F[[entry[i][j] for i in range(len(W)) for j in range(len(W))]]
-        data = np.bincount(entries, own.ravel(), len(rows))
-        B = csr_array((data, (rows, columns)), shape=(n_pairs, n_pairs))
+        data = xp.bincount(entries, own.ravel(), len(rows))
+        B = csr((data, (rows, columns)), shape=(n_pairs, n_pairs))
         moves = (2 * self.sign * slope)[:, None] * step
-        ends = np.column_stack([pairs.first, pairs.second])[:, :, None] * d + np.arange(d)
-        J = csr_array(
+        ends = xp.stack([ruler.first, ruler.second], axis=1)[:, :, None] * d + xp.arange(d)
+        J = csr(
             (
-                np.stack([moves, -moves], axis=1).ravel(),
-                (np.repeat(np.arange(n_pairs), 2 * d), ends.ravel()),
+                xp.stack([moves, -moves], axis=1).ravel(),
+                (xp.repeat(xp.arange(n_pairs), 2 * d), ends.ravel()),
             ),
             shape=(n_pairs, n * d),
         )
-        H: FloatArray = (J.T @ (B @ J)).toarray()
-        return H
+        return (J.T @ (B @ J)).toarray()
 
     @cached_property
-    def _entries(self) -> tuple[IntArray, IntArray, IntArray]:
+    def _entries(self) -> tuple[Any, Any, Any]:
         """Where the information of each answer goes in the matrix of pairs."""
-        k, n_pairs = len(self._sides), len(self._pairs)
-        rows = np.repeat(self._sides[:, None], k, axis=1).ravel()
-        columns = np.repeat(self._sides[None], k, axis=0).ravel()
-        codes, entries = np.unique(rows * n_pairs + columns, return_inverse=True)
-        return entries, *np.divmod(codes, n_pairs)
+        xp, k, n_pairs = self._device.xp, len(self._sides), self._n_pairs
+        rows = xp.repeat(self._sides[:, None], k, axis=1).ravel()
+        columns = xp.repeat(self._sides[None], k, axis=0).ravel()
+        codes, entries = xp.unique(rows * n_pairs + columns, return_inverse=True)
+        return entries, codes // n_pairs, codes % n_pairs
 
 
-class _PairChoices(Likelihood):
-    """Many answers about few pairs: each pair is measured and exponentiated once."""
+class _CompiledChoices(Likelihood):
+    """By compiled loops.
+
+    Many answers about few pairs measure and exponentiate each pair once; about as many pairs as
+    answers, and lengths of any range, go straight from the coordinates.
+    """
 
     def __init__(self, choices: Choices, work: Work) -> None:
-        self._sides = found = _Sides.of(choices)
-        self._ruler = make_ruler(found.pairs, work)
-        self._cuts = work.sorted_cuts(found.start)
-        self._room = np.empty((len(work.parts), len(found.pairs), 2))
+        self.choices, self.weight, self._work = choices, choices.weight, work
+        self._sides: _Sides | None = None
+        if work.path == "pairs":
+            self._sides = found = _Sides.of(choices)
+            self._ruler = make_ruler(found.pairs, work)
+            self._cuts = work.sorted_cuts(found.start)
+            self._room = np.empty((len(work.parts), len(found.pairs), 2))
+
+    def _parts_of_work(self, n_objects: int) -> Work:
+        return self._work
+
+    def _of(self, choices: Choices) -> Likelihood:
+        path = choose_path(choices.n_comparisons, choices.n_objects)
+        if path == "numpy":  # where the whole is compiled, nothing waits for a compiler any more
+            path = self._work.path
+        work = Work.of(choices.n_comparisons, choices.n_objects, self._work.each, path)
+        return _CompiledChoices(choices, work)
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        from trilens.maps import _kernels
-
+        if self._sides is None:
+            return self._by_rows(X, lapse)
         u = self.sign * self._ruler.measure(X, self.length, self.alpha)
         if np.ptp(u) > ODDS_RANGE:
             return self._by_rows(X, lapse)
-        found, cuts, room = self._sides, self._cuts, self._room
-        odds = np.exp(u - u.mean())
+        return self._by_pairs(X, np.exp(u - u.mean()), self._sides, lapse)
+
+    def _by_pairs(
+        self, X: FloatArray, odds: FloatArray, found: _Sides, lapse: FloatArray
+    ) -> tuple[float, FloatArray, float]:
+        from trilens.maps import _kernels
+
+        cuts, room = self._cuts, self._room
 
         def choose(k: int) -> tuple[float, float]:
             return _kernels.choose_odds(
@@ -619,239 +675,28 @@ class _PairChoices(Likelihood):
         gradient = self._ruler.gradient(X, self.sign * room[:, :, 1].sum(axis=0))
         return sum(loss for loss, _ in parts), gradient, sum(slope for _, slope in parts)
 
-
-class _RowChoices(Likelihood):
-    """About as many pairs as answers: each answer straight from the coordinates."""
-
-    def __init__(self, choices: Choices, work: Work) -> None:
-        """Nothing is prepared."""
-
-    def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        return self._by_rows(X, lapse)
-
-
-# ---- the ordinal embeddings ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Objective:
-    """One of the four objectives: a length, a link and their constants."""
-
-    length: Length
-    link: Link
-    margin: float = 0.0
-    alpha: float = 1.0
-    l2: float = 0.0
-
-    @property
-    def enough(self) -> float:
-        """A loss at which there is nothing left to find.
-
-        The logistic losses of data without contradictions have no minimum: stretching always
-        helps. Below log(2), the loss of one violated comparison, none is violated.
-        """
-        return float(np.log(2.0)) if self.link == "logistic" and self.l2 == 0 else 0.0
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of random starts.
-
-        Wide for SOE, where a start near the margin's own size often ends in a local minimum.
-        """
-        if self.link == "logistic":
-            return 0.1
-        return 100.0 * self.margin if self.length == "distance" else float(np.sqrt(self.margin))
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether it has no kinks."""
-        return self.link != "hinge"
-
-    def smooth(self) -> Objective:
-        """The objective without kinks: the hinge squared. Both are 0 at the same coordinates."""
-        return self if self.is_smooth else replace(self, link="squared hinge")
-
-    def losses(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The losses of differences of lengths (near minus far), and their slopes."""
-        if self.link == "logistic":
-            z = np.exp(-np.abs(t))
-            return np.log1p(z) + np.maximum(t, 0.0), np.where(t > 0, 1.0, z) / (1.0 + z)
-        over = np.maximum(t + self.margin, 0.0)
-        if self.link == "hinge":
-            return over, (over > 0).astype(np.float64)
-        return over * over, 2.0 * over
-
-
-class ComparisonLoss(ABC):
-    """An objective on data; made by `comparison_loss`."""
-
-    def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        self.objective, self._comparisons, self._work = objective, comparisons, work
-
-    @abstractmethod
-    def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        """The loss and its (n, d) gradient at the (n, d) coordinates ``X``."""
-
-    def violations(self, X: FloatArray) -> float:
-        """The share of comparisons whose near pair is not strictly nearer."""
-        return violations(X, self._comparisons)
-
-    def of(self, objective: Objective) -> Self:
-        """Another objective on the same prepared data."""
-        other = copy(self)
-        other.objective = objective
-        return other
-
-    def _by_rows(self, X: FloatArray) -> tuple[float, FloatArray]:
+    def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         """An evaluation straight from the coordinates, whatever the range of the lengths."""
         from trilens.maps import _kernels
 
-        objective, work, rows = self.objective, self._work, self._comparisons.rows
-        # Even cuts keep the two comparisons of a statement in one part.
-        cuts = [*(2 * cut for cut in work.cuts(len(rows) // 2)[:-1]), len(rows)]
+        work, cuts = self._work, self._work.cuts(len(self.choices))
         gradients = np.zeros((len(work.parts), *X.shape))
 
-        def compare(k: int) -> float:
-            return _kernels.compare_rows(
+        def choose(k: int) -> tuple[float, float]:
+            return _kernels.choose_rows(
                 X,
-                rows,
+                self.choices.triples,
+                self.weight,
+                lapse,
                 cuts[k],
                 cuts[k + 1],
-                _kernels.LENGTHS[objective.length],
-                objective.alpha,
-                _kernels.LINKS[objective.link],
-                objective.margin,
+                _kernels.LENGTHS[self.length],
+                self.alpha,
+                self.sign,
+                self.n_sides == 3,
                 gradients[k],
             )
 
-        loss = sum(work.each(compare, work.parts))
-        return with_l2(loss, gradients.sum(axis=0), X, objective.l2)
-
-
-@contextmanager
-def comparison_loss(
-    objective: Objective,
-    comparisons: Comparisons,
-    n_threads: int | None = None,
-    path: Path | None = None,
-) -> Iterator[ComparisonLoss]:
-    """An objective on data, prepared for many evaluations; threads end with the context.
-
-    Parameters
-    ----------
-    objective
-    comparisons
-        At least one.
-    n_threads, path
-        As in `open_work`.
-    """
-    with open_work(len(comparisons), comparisons.n_objects, n_threads, path) as work:
-        if work.path == "rows":
-            yield _RowComparisons(objective, comparisons, work)
-        else:
-            yield _PairComparisons(objective, comparisons, work)
-
-
-@dataclass(frozen=True)
-class PairComparisons:
-    """Comparisons of numbered pairs, sorted by the far pair, repeats as weights.
-
-    Attributes
-    ----------
-    pairs : Pairs
-    near : (M,) int32
-        The near pair of each different comparison.
-    start : (P + 1,) int64
-        Comparisons ``start[q]`` to ``start[q + 1]`` have the far pair ``q``.
-    weight : (M,) float64
-        How often each comparison was made.
-    """
-
-    pairs: Pairs
-    near: Int32Array
-    start: IntArray
-    weight: FloatArray
-
-    @property
-    def far(self) -> Int32Array:
-        """The far pair of each different comparison, (M,) int32."""
-        return np.repeat(np.arange(len(self.pairs), dtype=np.int32), np.diff(self.start))
-
-    def violations(self, X: FloatArray) -> float:
-        """The share of comparisons whose near pair is not strictly nearer."""
-        D = squared(X, self.pairs.first, self.pairs.second)
-        wrong = D[self.near] >= D[self.far]
-        return float(self.weight[wrong].sum() / self.weight.sum())
-
-
-def pair_comparisons(comparisons: Comparisons) -> PairComparisons:
-    """Number the pairs that comparisons name, and sort the comparisons by them."""
-    rows, n = comparisons.rows, comparisons.n_objects
-    codes = [pair_code(rows[:, 0], rows[:, 1], n), pair_code(rows[:, 2], rows[:, 3], n)]
-    pairs, (near, far) = number_pairs(codes, n)
-    key = far * len(pairs) + near
-    key.sort()
-    new = np.flatnonzero(np.diff(key, prepend=-1))
-    weight = np.diff(new, append=len(key)).astype(np.float64)
-    far, near = np.divmod(key[new], len(pairs))
-    start = np.searchsorted(far, np.arange(len(pairs) + 1))
-    return PairComparisons(pairs, near.astype(np.int32), start.astype(np.int64), weight)
-
-
-class _PairComparisons(ComparisonLoss):
-    """Comparisons of measured pairs, by numpy or by compiled loops."""
-
-    def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        super().__init__(objective, comparisons, work)
-        self._data = data = pair_comparisons(comparisons)
-        self._ruler = make_ruler(data.pairs, work)
-        self._far = data.far if work.path == "numpy" else None
-        self._cuts = work.sorted_cuts(data.start)
-
-    def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        objective = self.objective
-        v = self._ruler.measure(X, objective.length, objective.alpha)
-        if self._far is not None:
-            loss, pull = self._compare_small(v, self._far)
-        elif objective.link == "logistic" and np.ptp(v) > ODDS_RANGE:
-            return self._by_rows(X)
-        else:
-            loss, pull = self._compare(v)
-        return with_l2(loss, self._ruler.gradient(X, pull), X, objective.l2)
-
-    def _compare_small(self, v: FloatArray, far: Int32Array) -> tuple[float, FloatArray]:
-        near, weight = self._data.near, self._data.weight
-        loss, slope = self.objective.losses(v[near] - v[far])
-        slope *= weight
-        pull = np.bincount(near, slope, len(v)) - np.bincount(far, slope, len(v))
-        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
-        loss *= weight
-        return float(loss.sum()), pull.astype(np.float64, copy=False)
-
-    def _compare(self, v: FloatArray) -> tuple[float, FloatArray]:
-        from trilens.maps import _kernels
-
-        objective, cuts, work = self.objective, self._cuts, self._work
-        comparisons = (self._data.near, self._data.weight, self._data.start)
-        odds = np.exp(v - v.mean()) if objective.link == "logistic" else v
-        slopes = np.zeros((len(work.parts), len(v)))
-
-        def compare(k: int) -> float:
-            span, out = (cuts[k], cuts[k + 1]), slopes[k]
-            if objective.link == "logistic":
-                return _kernels.compare_odds(odds, *comparisons, *span, out)
-            is_squared = objective.link == "squared hinge"
-            return _kernels.compare_hinge(v, *comparisons, *span, objective.margin, is_squared, out)
-
-        loss = sum(work.each(compare, work.parts))
-        return loss, slopes.sum(axis=0)
-
-    def violations(self, X: FloatArray) -> float:
-        return self._data.violations(X)
-
-
-class _RowComparisons(ComparisonLoss):
-    """About as many pairs as comparisons: each comparison straight from the coordinates."""
-
-    def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        return self._by_rows(X)
+        parts = list(work.each(choose, work.parts))
+        total = gradients.sum(axis=0)
+        return sum(loss for loss, _ in parts), total, sum(slope for _, slope in parts)

@@ -142,10 +142,14 @@ class Map:
         chosen = (1 - share) * attentive[:, 0]
         attended = chosen / (chosen + share / attentive.shape[1])
         attentive[:, 0] -= 1.0
-        return attentive * np.asarray(attended)[:, None]
+        attentive *= np.asarray(attended)[:, None]
+        return attentive
 
     def score(
-        self, triples: AnyArray, lapse: float | FloatArray | None = None
+        self,
+        triples: AnyArray,
+        lapse: float | FloatArray | None = None,
+        slopes: FloatArray | None = None,
     ) -> tuple[IntArray, FloatArray]:
         """How each answer pulls at the places of its objects: the slope of its -log likelihood.
 
@@ -153,6 +157,8 @@ class Map:
         ----------
         triples, lapse
             As for `slopes`.
+        slopes : (m, 2 or 3) array, optional
+            In place of those, where something other than the map says what is expected.
 
         Returns
         -------
@@ -160,7 +166,7 @@ class Map:
             Of objects; the answers come in their order, as often as they have ends of sides.
         force : (k m, d) array
         """
-        pull = self.slopes(triples, lapse)
+        pull = self.slopes(triples, lapse) if slopes is None else slopes
         ids: list[AnyArray] = []
         found: list[FloatArray] = []
         for side, (i, j) in enumerate(sides(self.kind, triples)):

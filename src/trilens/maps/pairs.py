@@ -18,6 +18,7 @@ import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
+from trilens.maps.device import Device
 
 Length: TypeAlias = Literal["distance", "square", "student"]
 Path: TypeAlias = Literal["numpy", "pairs", "rows"]
@@ -30,6 +31,8 @@ PART = 1 << 19
 MAX_PARTS = 8
 #: Differences of lengths up to which their exponentials are formed pair by pair.
 ODDS_RANGE = 300.0
+#: Coordinates of steps that are held at once.
+_AT_ONCE = 1 << 26
 
 #: A function of a part's number, done for every part, perhaps in threads.
 Each: TypeAlias = Callable[[Callable[[int], Any], range], Iterator[Any]]
@@ -118,13 +121,13 @@ def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:
 
 
 def lengths(squares: FloatArray, length: Length, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The lengths of pairs, and their slopes in the squared distances."""
+    """The lengths of pairs, and their slopes in the squared distances; on any device."""
     if length == "square":
         return squares, np.ones_like(squares)
     if length == "distance":
         v = np.sqrt(squares)
         # Where two points coincide the distance has no slope; any step parts them.
-        return v, np.divide(0.5, v, out=np.zeros_like(v), where=v > 0)
+        return v, 0.5 / np.where(v > 0, v, np.inf)
     half = 0.5 * (alpha + 1.0)
     return half * np.log1p(squares / alpha), half / (alpha + squares)
 
@@ -210,30 +213,52 @@ class Ruler(ABC):
 
 def make_ruler(pairs: Pairs, work: Work) -> Ruler:
     """The ruler for a path that measures pairs."""
-    return _NumpyRuler(pairs) if work.path == "numpy" else _CompiledRuler(pairs, work)
+    return ArrayRuler(pairs, Device()) if work.path == "numpy" else _CompiledRuler(pairs, work)
 
 
-class _NumpyRuler(Ruler):
-    """Differences of pairs by a sparse incidence matrix."""
+class ArrayRuler(Ruler):
+    """Pairs by operations on whole arrays, on any device.
 
-    def __init__(self, pairs: Pairs) -> None:
-        from scipy.sparse import csr_array
+    A slope in the squared distance of i and j, as entries (i, j) and (j, i) of a sparse matrix A,
+    gives the gradient 2 (A 1 * X - A X).
+    """
 
-        ends = np.column_stack([pairs.first, pairs.second]).ravel()
-        signs = np.tile([1.0, -1.0], len(pairs))
-        self._incidence = csr_array(
-            (signs, ends, np.arange(0, 2 * len(pairs) + 1, 2)),
-            shape=(len(pairs), pairs.n_objects),
+    def __init__(self, pairs: Pairs, device: Device) -> None:
+        self._device, n = device, pairs.n_objects
+        # in this order the columns of each row are sorted; CuPy would sort them, and not the slopes
+        ends = np.concatenate([pairs.second, pairs.first])
+        others = np.concatenate([pairs.first, pairs.second])
+        order = np.argsort(ends, kind="stable")
+        start = np.searchsorted(ends[order], np.arange(n + 1)).astype(np.int32)
+        put = device.put
+        self.first = put(pairs.first.astype(np.intp))
+        self.second = put(pairs.second.astype(np.intp))
+        self._pair = put(order % len(pairs))
+        self._slopes = device.sparse.csr_matrix(
+            (put(np.zeros(len(order))), put(others[order]), put(start)), shape=(n, n)
         )
-        self._transposed = self._incidence.T.tocsr()
+        self._ones = put(np.ones((n, 1)))
 
-    def _squares(self, X: FloatArray) -> FloatArray:
-        self._steps = self._incidence @ X
-        squares: FloatArray = np.einsum("pk,pk->p", self._steps, self._steps)
-        return squares
+    def steps(self, X: Any, part: slice = slice(None)) -> Any:
+        """From the second object of each pair to the first."""
+        steps = X.take(self.first[part], axis=0)
+        steps -= X.take(self.second[part], axis=0)
+        return steps
 
-    def _descend(self, X: FloatArray, slope: FloatArray) -> FloatArray:
-        gradient: FloatArray = self._transposed @ ((2.0 * slope)[:, None] * self._steps)
+    def _squares(self, X: Any) -> Any:
+        at_once = max(1, _AT_ONCE // X.shape[1])
+        found = []
+        for start in range(0, len(self.first), at_once):
+            steps = self.steps(X, slice(start, start + at_once))
+            found.append(self._device.xp.einsum("pk,pk->p", steps, steps))
+        return found[0] if len(found) == 1 else self._device.xp.concatenate(found)
+
+    def _descend(self, X: Any, slope: Any) -> Any:
+        self._slopes.data = slope[self._pair]
+        sums = self._slopes @ self._device.xp.concatenate([X, self._ones], axis=1)
+        gradient = sums[:, -1:] * X
+        gradient -= sums[:, :-1]
+        gradient *= 2.0
         return gradient
 
 

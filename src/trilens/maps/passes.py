@@ -110,7 +110,8 @@ class Passes:
             raise ParameterError("a map is made of answers, not of counts of them")
         if given.objects is not None:
             raise ParameterError(
-                f"files too large to hold name their objects themselves; leave out {option('objects')}"
+                "files too large to hold name their objects themselves; leave out "
+                f"{option('objects')}"
             )
         cluster = given.cluster if cluster is None else cluster
         if counts is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trilens._typing import BoolArray, FloatArray, Progress
+from trilens._typing import FloatArray, Progress
 from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.fit import (
     ChoiceFit,
@@ -23,18 +23,12 @@ from trilens.maps.fit import (
     prepare_start,
     principal_axes,
 )
-from trilens.maps.laplace import is_affordable, maximise_evidence
+from trilens.maps.held_out import folds_by_question
+from trilens.maps.laplace import at_most, curvature, enough_answers, maximise_evidence
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
 from trilens.maps.rater_weights import RaterWeights, WeighedLikelihood, weighed_likelihood
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
-from trilens.maps.selection import (
-    LADDER,
-    MapSettings,
-    alpha_of,
-    at_most,
-    enough_answers,
-    folds_by_question,
-)
+from trilens.maps.selection import LADDER, MapSettings, alpha_of
 from trilens.statements import Statements
 
 #: Where the spreads start, what is as good as zero, and the most that is believed.
@@ -161,7 +155,7 @@ def best_weights(
 
 
 def _evidence(f: WeighedLikelihood, at: WeighedMap) -> float:
-    """The likelihood with the raters' logarithms and, where it is cheap, the map integrated out.
+    """The likelihood with the raters' logarithms and the map integrated out.
 
     By Laplace's method, for either as if the other were known.
     """
@@ -171,10 +165,9 @@ def _evidence(f: WeighedLikelihood, at: WeighedMap) -> float:
     A = np.column_stack([np.ones(d), np.eye(d)]) * at.spreads
     H = A.T @ seen.of_raters(X, lapse) @ A + np.eye(d + 1)
     value -= 0.5 * float(np.linalg.slogdet(H)[1].sum())
-    if at.l2 > 0 and is_affordable(X.size, len(f.choices)):
-        H = seen.information(X, lapse) / (2 * at.l2)
-        H[np.diag_indices(len(H))] += 1.0
-        value -= 0.5 * float(np.linalg.slogdet(H)[1])
+    if at.l2 > 0:
+        bent = curvature(seen.of_places(), seen.prior, seen.places(X), lapse, at.l2)
+        value -= 0.5 * (bent.log_det - X.size * np.log(2 * at.l2))
     return value
 
 
@@ -293,7 +286,7 @@ def fit_raters(
         at = best_weights(f, f.standard(X), lapse, settings.l2, _STARTS)
         for _ in range(0 if known_lapse else 2):
             seen, scale = f.levelled(at.stretch)
-            if learn_l2 and is_affordable(at.X.size, len(f.choices)):
+            if learn_l2:
                 evidence = maximise_evidence(seen, at.X * scale, at.l2)
                 lapse, l2 = evidence.lapse, evidence.l2
             else:
@@ -468,8 +461,8 @@ class _HeldOut:
     ) -> None:
         self._statements, self._f, self._one = statements, f, one
         self._settings, self._lapse, self._rng = settings, lapse, rng
-        asked = replace(f.choices, triples=f.copies.object[f.choices.triples])
-        self.folds: list[tuple[BoolArray, BoolArray]] = folds_by_question(asked, rng)
+        asked = f.copies.object[f.choices.triples]
+        self.folds = folds_by_question(asked, f.choices.n_objects, rng)
         self.values: dict[tuple[int, bool], FloatArray] = {}
         self._starts: dict[tuple[int, int], FloatArray] = {}
 

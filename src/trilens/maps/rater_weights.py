@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
     Likelihood,
     LikelihoodAround,
+    Products,
     collect_choices,
     information_of_answer,
     likelihood,
@@ -121,6 +123,11 @@ class RaterCopies:
         self._add_objects = csr_array((ones, (self.object, every)), shape=(n, len(every)))
         self._add_raters = csr_array((ones, (self.rater, every)), shape=(n_raters + 1, len(every)))
 
+    def added(self, V: AnyArray) -> AnyArray:
+        """(n, d, K): vectors of the copies, (copies, d, K), added up for each object."""
+        _, d, K = V.shape
+        return np.asarray(self._add_objects @ V.reshape(-1, d * K)).reshape(-1, d, K)
+
     def slopes(
         self, G: FloatArray, Y: FloatArray, own: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
@@ -144,6 +151,8 @@ class WeighedLikelihood(LikelihoodAround):
         In the coordinates of which everything is.
     """
 
+    turns_freely = False
+
     def __init__(
         self,
         answers: Likelihood,
@@ -153,7 +162,7 @@ class WeighedLikelihood(LikelihoodAround):
     ) -> None:
         self._answers, self.copies, self.prior = answers, copies, prior
         self.choices = replace(answers.choices, n_objects=copies.n_objects)
-        self.weight, self._work = answers.weight, answers._work
+        self.weight = answers.weight
         self.length, self.alpha = answers.length, answers.alpha
         #: Who gave each answer.
         self.rater = copies.rater[answers.choices.triples[:, 0]]
@@ -210,6 +219,21 @@ class WeighedLikelihood(LikelihoodAround):
         Y = self.places(X)[copies.object] * self._own
         H = self._answers._information(Y, lapse, whole, copies.object, self._own, copies.n_objects)
         return H if self.prior is None else self.prior.information(H)
+
+    def products(self, X: FloatArray, lapse: FloatArray) -> Products:
+        assert self._own is not None
+        copies, own = self.copies, self._own.astype(np.float32)[:, :, None]
+        times = self._answers.products(self.places(X)[copies.object] * self._own, lapse)
+
+        def added(V: AnyArray) -> AnyArray:
+            return copies.added(own * times(own * np.asarray(V, np.float32)[copies.object]))
+
+        return added
+
+    def of_places(self) -> Likelihood:
+        other = copy(self)
+        other.prior = None
+        return other
 
     def chances(self, X: FloatArray) -> FloatArray:
         """(2 or 3, M): of every possible answer, the given one first, had it been attentive."""

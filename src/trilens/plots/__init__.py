@@ -13,7 +13,6 @@ from trilens.plots.plan import plan_curve
 from trilens.plots.raters import group_maps, rater_map
 from trilens.plots.reliability import (
     ceiling_bar,
-    learning_curve,
     loss_curves,
     models_against_ceiling,
     rater_intervals,
@@ -31,7 +30,6 @@ __all__ = [
     "depth_heat_map",
     "graph_drawing",
     "group_maps",
-    "learning_curve",
     "loss_curves",
     "models_against_ceiling",
     "object_map",

@@ -109,7 +109,7 @@ def depth_against_depth(
     Parameters
     ----------
     features : (n, 2) array
-        `class_depth`, or ``LensDepthClassifier.features_``.
+        ``LensDepthClassifier.features_``.
     labels : (n,) sequence
         The class of each object; None or -1 for unlabelled ones, drawn in grey.
     classes : pair, optional

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import real_array, wrong
+from trilens._parameters import real_array
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write
 from trilens.plots.style import (
     ACCENT,
-    FAINT,
     INK,
     PALETTE,
     axes_or_new,
@@ -30,12 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from trilens.questions.evaluate import Comparison, Evaluation
-    from trilens.questions.reliability import Forecast, Reliability
+    from trilens.questions.reliability import Reliability
 
 #: More raters than these are not named.
 _MOST_NAMED = 60
-#: How far ahead the curve is drawn, in times the answers there are.
-_AHEAD = 8.0
 
 
 def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
@@ -136,50 +133,6 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     ax.set_xlabel("share of the answers")
     ax.spines[["top", "right", "left"]].set_visible(False)
-    return ax
-
-
-def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | None = None) -> Axes:
-    """The curve so far, and its forecast with the interval.
-
-    Parameters
-    ----------
-    what : {"set_size", "map_accuracy"}
-    """
-    if what not in ("set_size", "map_accuracy"):
-        raise wrong("what", what, "'set_size' or 'map_accuracy'")
-    result_of("reliability(S, forecast=True).forecast", forecast, "set_line")
-    ax = axes_or_new(ax, (6.0, 3.6))
-    m = forecast.answers
-    seen = [(p.answers, getattr(p, what)) for p in forecast.points if getattr(p, what) is not None]
-    ahead = m * np.exp(np.linspace(0.0, np.log(_AHEAD), 40))
-    expected = [getattr(forecast, what)(x) for x in ahead]
-    if expected[0] is not None:
-        low, value, high = (
-            np.array([getattr(e, k) for e in expected]) for k in ("low", "value", "high")
-        )
-        ax.fill_between(ahead, low, high, color=PALETTE[1], alpha=0.2, linewidth=0)
-        ax.plot(ahead, value, color=PALETTE[1], linestyle="--", label="forecast")
-    ax.plot(*zip(*seen, strict=True), color=PALETTE[0], marker="o", label="subsets of the answers")
-    goal = forecast.set_goal if what == "set_size" else forecast.map_goal
-    ax.axhline(goal, color=INK, linewidth=0.8, linestyle=":")
-    ax.annotate(f"goal {goal:g}", (seen[0][0], goal), xytext=(0, 3), textcoords="offset points",
-                fontsize=8, color=INK)  # fmt: skip
-    ax.axvline(m, color=FAINT, linewidth=1)
-    ax.annotate("now", (m, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -10),
-                textcoords="offset points", fontsize=8, color="#777777")  # fmt: skip
-    ax.set_xscale("log")
-    ticks = [p for p, _ in seen] + [2 * m, 4 * m, 8 * m]
-    ax.set_xticks(ticks, [f"{x:,.0f}" for x in ticks], fontsize=7)
-    ax.minorticks_off()
-    if what == "set_size":
-        ax.set_ylim(bottom=0)
-        ax.set_ylabel("objects that could be the medoid")
-    else:
-        ax.set_ylabel("accuracy of the map's distances")
-    ax.set_xlabel("answers")
-    ax.legend(frameon=False, fontsize=8)
-    plain(ax, grid="y")
     return ax
 
 
@@ -328,9 +281,6 @@ def write_figures(found: Reliability, folder: str | Path) -> list[str]:
     drawn: dict[str, Axes] = {"ceiling": ceiling_bar(found)}
     if found.raters:
         drawn["raters"] = rater_intervals(found)
-    if found.forecast is not None:
-        drawn["medoid_set"] = learning_curve(found.forecast, "set_size")
-        drawn["map_accuracy"] = learning_curve(found.forecast, "map_accuracy")
     for name, ax in drawn.items():
         save_figure(ax, place / f"{name}.png")
     return [f"{name}.png" for name in drawn]

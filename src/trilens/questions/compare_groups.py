@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import check_progress, seed_of, wrong
-from trilens._tabular import Tabular, and_list
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens import words
+from trilens._parameters import seed_of, wrong
+from trilens._tabular import Tabular, and_list, natural
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
-from trilens.errors import ParameterError, option
+from trilens.ask import Data, is_enough, statements_of, with_fit
+from trilens.errors import ParameterError, option, parameter_name
 from trilens.kinds import chance
-from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import predicted
+from trilens.maps.fitted import Fit, fit, fit_answers
+from trilens.maps.fitting import How
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.questions.clouds import LEVEL, p_text
-from trilens.questions.data import Data, is_streamed, statements_of
 from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
 from trilens.questions.medoid import medoid
-from trilens.questions.method import check_model, choose_method
-from trilens.questions.model import AnswerModel, answer_model, quick_map
-from trilens.questions.reliability.cautions import counted
-from trilens.questions.reliability.groups import GroupsLike, group_names, group_of_answers
-from trilens.questions.reliability.raters import is_best, natural
 from trilens.statements import Kind, Statements
-from trilens.statements.columns import counts_up, is_table
+from trilens.statements.columns import as_list, counts_up, is_missing, is_table
 from trilens.statements.combine import questions
+from trilens.words import counted
 
+GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
 By: TypeAlias = str | GroupsLike
 
+#: More groups than these are not compared.
+MOST_GROUPS = 12
+#: Maps of some of the answers are fitted less exactly.
+_QUICKLY: dict[str, Any] = {"lapse": "one", "max_iter": 200, "tol": 1e-5}
 #: Objects that a sentence names.
 _NAMED = 6
 
@@ -187,26 +192,20 @@ class ComparedGroups(Tabular):
 
 
 def compare_groups(
-    statements: Data,
+    answers: Data,
     by: By,
     *,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
-    progress: Progress | None = None,
 ) -> ComparedGroups:
     """Ask groups of raters, or conditions, the same questions, and test whether they differ.
 
     Parameters
     ----------
-    statements : Answers, Statements, a table or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
     by : str, dict, Series or list
         The groups: a column of the file or table; a dict, or a pandas Series, from rater to
         group; or a group for each answer. What is None, NaN or empty is left out.
     random_state : int, Generator, RandomState or None
-    model : AnswerModel or ChoiceMap, optional
-        Of these statements, where it has been made already.
-    progress : callable, optional
-        Called with the share of the work that is done.
 
     Notes
     -----
@@ -224,36 +223,28 @@ def compare_groups(
     >>> [group.name for group in found.groups], found.differ
     (['0', '1'], False)
     """
-    check_progress(progress)
-    step: Progress = (lambda share: None) if progress is None else progress
     seed = seed_of(random_state)
-    grouped = groups_given(statements, by)
+    source, first = _source(answers)
+    grouped = groups_given(source, by)
     given, labels, names = grouped.statements, grouped.labels, grouped.names
     who = given.raters if given.raters is not None else given.rounds
     known = np.array([each is not None for each in labels])
-    first = check_model(model, given, seed)
     S = given
     if not known.all():
-        S, who, first = given.take(known), None if who is None else who[known], None
+        S, who = given.take(known), None if who is None else who[known]
     place = {name: i for i, name in enumerate(names)}
     group = np.array([place[each] for each in labels if each is not None], dtype=np.int64)
     S, group, who, back = _in_order(S, group, who)
-    affordable = choose_method("embed", S) == "choice"
     fitted = None
-    if affordable:
-        fitted = answer_model(S, seed) if first is None else first.in_order
-    step(0.3)
+    if is_enough(S):
+        made = fit(S, random_state=seed) if first is None or not known.all() else first
+        fitted = made.canonical[0]
     rater = None if who is None else np.unique(who, return_inverse=True)[1].astype(np.int64)
     if rater is None:
-        why_not = "who gave each answer is not known; add a column called rater"
-        test = GroupTest(None, why_not, None)
+        test = GroupTest(None, "no raters", None)
     else:
         test = differing_groups(S, rater, group, fitted, seed, objects=True)
-    step(0.5)
-    groups = []
-    for g, name in enumerate(names):
-        groups.append(_view(S, name, group == g, rater, fitted, back, seed))
-        step(0.5 + 0.5 * (g + 1) / len(names))
+    groups = [_view(S, name, group == g, rater, fitted, back, seed) for g, name in enumerate(names)]
     differ = test.p_value is not None and test.p_value <= LEVEL
     object_p = None if test.objects is None else test.objects[back]
     differing: tuple[str, ...] = ()
@@ -266,7 +257,7 @@ def compare_groups(
         groups=tuple(groups),
         p_value=test.p_value,
         differ=differ,
-        why_not=test.why_not,
+        why_not=words.no_group_test(test),
         shared=test.shared,
         exchanged=test.exchanged,
         permutations=PERMUTATIONS,
@@ -278,6 +269,11 @@ def compare_groups(
         names=given.names,
         without_answers=grouped.without_answers,
     )
+
+
+def _source(answers: Any) -> tuple[Any, Fit | None]:
+    """The answers, with their other columns where there are any; and their fit, if it is made."""
+    return (Answers(answers), None) if is_table(answers) else with_fit(answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,15 +302,16 @@ class Grouped:
 
 def groups_given(statements: Data, by: By) -> Grouped:
     """The groups that ``by`` means, or one line that says what is wrong with it."""
-    if is_streamed(statements):
+    statements = _source(statements)[0]
+    if isinstance(statements, Answers) and not statements.in_counts and not statements.held:
         raise ParameterError(
             f"groups cannot be compared in files too large to hold ({statements.n_bytes:,} bytes); "
             f"use a part of the answers, with {option('where')}",
-            parameter="statements",
+            parameter="answers",
         )
     given, column, label = _labels(statements, by)
     if len(given) == 0:
-        raise ParameterError("there are no answers to compare", parameter="statements")
+        raise ParameterError("there are no answers to compare", parameter="answers")
     who = given.raters if given.raters is not None else given.rounds
     labels = group_of_answers(given, who, label)
     strangers: set[str] = set()
@@ -324,10 +321,61 @@ def groups_given(statements: Data, by: By) -> Grouped:
     return Grouped(given, labels, names, column, tuple(sorted(strangers, key=natural)))
 
 
+def group_names(group: list[str | None]) -> list[str]:
+    """The different groups, in their natural order; two at least, and not too many."""
+    names = sorted({g for g in group if g is not None}, key=natural)
+    if not names:
+        raise ParameterError("no rater has a group; give the group of each", parameter="by")
+    if len(names) == 1:
+        raise ParameterError(
+            f"there is only one group of raters ({names[0]}); a comparison needs two or more",
+            parameter="by",
+        )
+    if len(names) > MOST_GROUPS:
+        raise ParameterError(
+            f"there are {len(names):,} groups, and at most {MOST_GROUPS} can be compared; "
+            f"combine some of them",
+            parameter="by",
+        )
+    return names
+
+
+def group_of_answers(
+    statements: Statements, who: AnyArray | None, by: GroupsLike
+) -> list[str | None]:
+    """The group of each answer; None where it is not known."""
+    if isinstance(by, Mapping):
+        if who is None:
+            raise ParameterError(
+                "groups of raters need to know who gave each answer; add a column called rater, or "
+                "give a group for each answer",
+                parameter="by",
+            )
+        names = {str(rater): _name(group) for rater, group in by.items()}
+        known = {str(rater) for rater in np.unique(who).tolist()}
+        if not known & set(names):
+            raise ParameterError(
+                f"none of the {len(names):,} raters in {parameter_name('by')} gave an answer; the "
+                f"raters are {', '.join(sorted(known)[:5])}, ...",
+                parameter="by",
+            )
+        return [names.get(str(rater)) for rater in who.tolist()]
+    listed = as_list(by, "by")
+    if len(listed) != len(statements):
+        raise ParameterError(
+            f"{parameter_name('by')} has {len(listed):,} groups for {len(statements):,} "
+            f"statements; give one group for each statement, or a dict from rater to group",
+            parameter="by",
+        )
+    return [_name(group) for group in listed]
+
+
+def _name(group: Any) -> str | None:
+    return None if is_missing(group) else str(group).strip() or None
+
+
 def _labels(statements: Data, by: By) -> tuple[Statements, str | None, GroupsLike]:
     """The statements, the column of the groups if it is one, and the groups."""
-    if is_table(statements):
-        statements = Answers(statements)
     given = statements_of(statements, "compare_groups")
     if not isinstance(by, str):
         # a Series knows whose group it is by its index, unless that only counts the answers
@@ -372,7 +420,7 @@ def _view(
     name: str,
     inside: BoolArray,
     rater: IntArray | None,
-    model: AnswerModel | None,
+    fitted: Fit | None,
     back: IntArray,
     seed: int,
 ) -> GroupView:
@@ -381,21 +429,19 @@ def _view(
     agree = None if rater is None else agreement_between(S, rater, inside)
     middle, plane = None, None
     own = others = None
-    if model is not None and choose_method("embed", part) == "choice":
+    if fitted is not None and is_enough(part):
         # in as many dimensions as the map of all: quicker, and groups differ in nothing else
-        length: Any = model.map.length_
-        own_map = ChoiceMap(
-            model.map.n_components_, l2=model.map.l2_, length=length, random_state=seed
-        ).fit(part)
-        middle = medoid(part, random_state=seed, model=own_map)
+        how = How(fitted.map.n_components, fitted.settings.l2, fitted.map.length)
+        middle = medoid(fit_answers(part, how, random_state=seed))
         drawn = np.zeros((S.n_objects, 2))
         d = min(2, S.n_objects - 1)
-        drawn[:, :d] = quick_map(model.map, d, lapses="one").fit_transform(part)
-        plane = procrustes(drawn, model.plane)[0][back]
-        own = _halves(part, whose, model, seed)
+        drawn[:, :d] = fitted.refit(part, n_components=d, **_QUICKLY).X
+        plane = procrustes(drawn, fitted.plane)[0][back]
+        own = _halves(part, whose, fitted, seed)
         rest = S.take(~inside)
-        if choose_method("embed", rest) == "choice":
-            others = float(_right(rest, part, model).mean())
+        if is_enough(rest):
+            by_rest = fitted.refit(rest, **_QUICKLY).probabilities(part)
+            others = float(predicted(by_rest).mean())
     return GroupView(
         name=name,
         raters=None if whose is None else len(np.unique(whose)),
@@ -410,26 +456,16 @@ def _view(
     )
 
 
-def _right(made_of: Statements, asked: Statements, model: AnswerModel) -> FloatArray:
-    """Which answers a map of others predicts."""
-    return is_best(quick_map(model.map, lapses="one").fit(made_of).predict_proba(asked))
-
-
-def _halves(
-    part: Statements, rater: IntArray | None, model: AnswerModel, seed: int
-) -> float | None:
+def _halves(part: Statements, rater: IntArray | None, fitted: Fit, seed: int) -> float | None:
     """How well half of the group predicts the other: half of its raters, or of the questions."""
     unit = questions(part)[0] if rater is None or len(np.unique(rater)) < 2 else rater
-    known, of = np.unique(unit, return_inverse=True)
-    rng = np.random.default_rng([seed, 43])
-    second = (rng.permutation(len(known)) % 2)[of] == 1
-    right = np.full(len(part), np.nan)
-    for asked in (second, ~second):
-        made_of = part.take(~asked)
-        if not asked.any() or choose_method("embed", made_of) != "choice":
-            return None
-        right[asked] = _right(made_of, part.take(asked), model)
-    return float(right.mean())
+    half = parts_of(unit, 2, np.random.default_rng([seed, 43]))
+    if not half.any() or not all(is_enough(part.take(half == k)) for k in (0, 1)):
+        return None
+    P = held_out(
+        part, folds_of(half), lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities
+    )
+    return float(predicted(P).mean())
 
 
 def _shift(planes: list[FloatArray | None]) -> FloatArray | None:

@@ -24,11 +24,11 @@ from trilens._parameters import one_of, real_number, wrong
 from trilens._typing import BoolArray, FloatArray, RandomState
 from trilens.ask import Data, Question, ask, register
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, counted_intervals
 from trilens.kinds import n_answers
 from trilens.maps.draws import MOST_FACTORED, depths_of
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
+from trilens.shares import DepthIntervals, counted_intervals
 
 #: Objects with fewer answers are always in the set: too little is known about them.
 LEAST_ANSWERS = 5

@@ -9,25 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress, RandomState
+from trilens._typing import FloatArray, RandomState
+from trilens.answers import Answers
+from trilens.ask import Data, Opened, Points, Question, ask, opened, register
 from trilens.errors import ParameterError
 from trilens.files.matrices import write_matrix
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.features import FeaturesLike
-from trilens.maps.registry import coordinates, dimensions
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.data import (
-    Data,
-    in_order,
-    is_streamed,
-    model_of_many,
-    statements_of,
-)
-from trilens.questions.method import check_method, check_model, choose_method
-from trilens.questions.model import AnswerModel, answer_model, featured_model
-from trilens.questions.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
+from trilens.maps.fitted import Fit
+from trilens.maps.support import Support, support_of_answers
+from trilens.statements import Statements
+from trilens.words import reason
 
 #: Of more objects there are too many pairs for a table, or a tree, that anybody could read.
 MOST_OBJECTS = 5000
@@ -43,8 +34,7 @@ class Distances(Tabular):
     matrix : (n, n) array
         By the mean distance of two objects, which is 1: answers tell no other unit.
     errors : (n, n) array or None
-        The standard error of each; None where the map has no model of the answers, or of too
-        many objects.
+        The standard error of each; None where the map has no model of the answers.
     method : str
         The map.
     n_components : int
@@ -102,14 +92,10 @@ class Distances(Tabular):
 
 
 def distances(
-    statements: Data,
-    n_components: int | None = None,
+    answers: Data,
     method: str = "auto",
     *,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
 ) -> Distances:
     """The dissimilarity of every pair of objects, with its standard error.
 
@@ -120,19 +106,13 @@ def distances(
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
-        About at most 5,000 objects.
-    n_components : int, optional
-        Of the map; there are no standard errors then, nor with another map.
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
+        About at most 5,000 objects. For a number of dimensions, or features, of your own, give
+        ``tl.fit(answers, n_components=2)``.
     method : str
-        The name of a map, as for `embed`.
+        The name of a map, as for `embed`; there are no standard errors with any but the choice
+        map.
     random_state : int, Generator, RandomState or None
-    model : AnswerModel or ChoiceMap, optional
-        The map of the statements, where it has been made already.
-    features : array, table or dict, optional
-        Vectors of the objects, for the map: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work that is done.
 
     Examples
     --------
@@ -141,28 +121,55 @@ def distances(
     >>> found.matrix.shape, found.errors.shape, round(float(found.matrix.mean()), 1)
     ((60, 60), (60, 60), 1.0)
     """
+    given = opened(answers)
+    check_size(given, "distances")
+    found: Distances = ask(DISTANCES, given, method, random_state)
+    return found
+
+
+def check_size(given: Opened, question: str) -> None:
+    """Refuse data without answers, and about too many objects for a table of pairs, or a tree."""
+    if isinstance(given, Statements) and len(given) == 0:
+        raise ParameterError(f"{question} needs answers, and there are none", parameter="answers")
+    n = given.count().n_objects if isinstance(given, Answers) else given.n_objects
+    if n > MOST_OBJECTS:
+        pairs = n * (n - 1) // 2
+        raise ParameterError(
+            f"{question} of {n:,} objects would have {pairs:,} pairs ({8 * pairs / 1e9:.1f} GB); "
+            f"at most {MOST_OBJECTS:,} objects are taken: choose some of them with subset()",
+            parameter="answers",
+        )
+
+
+def _of_fit(fitted: Fit) -> Distances:
     from scipy.spatial.distance import squareform
 
-    placed = placed_objects(
-        statements, "distances", n_components, method, random_state, model, features, progress
-    )
-    errors = None
-    if placed.draws is not None:
-        pairs = len(placed.names) * (len(placed.names) - 1) // 2
-        mean, squares = np.zeros((2, pairs))
-        for X in placed.draws:
-            own = relative_distances(X)
-            mean, squares = mean + own, squares + own**2
-        k = len(placed.draws)
-        errors = squareform(np.sqrt(np.maximum(squares / k - (mean / k) ** 2, 0.0)))
-    return Distances(
-        placed.names,
-        squareform(relative_distances(placed.points)),
-        errors,
-        placed.method,
-        placed.points.shape[1],
-        placed.caution,
-    )
+    pairs = fitted.n_objects * (fitted.n_objects - 1) // 2
+    mean, squares = np.zeros((2, pairs))
+    for X in fitted.draws:
+        own = relative_distances(X)
+        mean, squares = mean + own, squares + own**2
+    k = len(fitted.draws)
+    errors = squareform(np.sqrt(np.maximum(squares / k - (mean / k) ** 2, 0.0)))
+    return _described(fitted.names, fitted.map.X, errors, "choice", fitted.support)
+
+
+def _of_points(points: Points) -> Distances:
+    supported = support_of_answers(points.statements)
+    return _described(points.names, points.X, None, points.method, supported)
+
+
+def _described(
+    names: tuple[str, ...],
+    X: FloatArray,
+    errors: FloatArray | None,
+    method: str,
+    supported: Support,
+) -> Distances:
+    from scipy.spatial.distance import squareform
+
+    matrix = squareform(relative_distances(X))
+    return Distances(names, matrix, errors, method, int(X.shape[1]), reason(supported.reason))
 
 
 def relative_distances(points: FloatArray) -> FloatArray:
@@ -178,90 +185,12 @@ def relative_distances(points: FloatArray) -> FloatArray:
     return np.asarray(found / mean if mean > 0 else found)
 
 
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """A map of all objects, and other maps that the answers allow.
-
-    Attributes
-    ----------
-    names : tuple of str
-    points : (n, d) array
-    draws : (k, n, d) array or None
-    method : str
-    caution : str or None
-        Why nothing can be claimed of all objects.
-    model : AnswerModel or None
-    """
-
-    names: tuple[str, ...]
-    points: FloatArray
-    draws: FloatArray | None
-    method: str
-    caution: str | None
-    model: AnswerModel | None
-
-
-def placed_objects(
-    statements: Data,
-    question: str,
-    n_components: int | None = None,
-    method: str = "auto",
-    random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
-) -> Placed:
-    """The map behind `distances` and `hierarchy`, of not too many objects."""
-    check_progress(progress)
-    check_method("embed", method)
-    seed = seed_of(random_state)
-    if n_components is not None:
-        whole_number("n_components", n_components, least=1)
-    by_model = method in ("auto", "choice") and n_components is None
-    if is_streamed(statements):
-        _check_number(statements.count(progress=progress).n_objects, question)
-    elif not isinstance(model, StreamedMap):
-        _check_number(statements_of(statements, question).n_objects, question)
-    if features is not None:
-        model = featured_model(
-            statements, question, features, method, model, n_components, seed, progress
-        )
-        by_model = True
-    many = model_of_many(statements, "embed", model, seed, progress) if by_model else None
-    if many is not None:
-        errors, X = many.errors, many.embedding
-        draws = None if errors is None else X + errors.copies.astype(np.float64)
-        return Placed(many.names, X, draws, many.method, why_nothing_on_map(many), None)
-    assert not isinstance(model, StreamedMap)
-    given = statements_of(statements, question)
-    known = check_model(model, given, seed)
-    if len(given) == 0:
-        raise ParameterError(
-            f"{question} needs answers, and there are none", parameter="statements"
-        )
-    chosen = "choice" if known is not None else choose_method("embed", given, method)
-    if chosen != "choice" or not by_model:
-        found = in_order(given)
-        d = dimensions(n_components, given.n_objects)
-        points = coordinates(found.statements, chosen, d, seed, progress)[found.rank]
-        reason = why_nothing_can_be_claimed(given, None)
-        return Placed(given.names, points, None, chosen, reason, None)
-    fitted = answer_model(given, seed, progress) if known is None else known
-    return Placed(
-        given.names,
-        np.asarray(fitted.map.embedding_),
-        fitted.in_order.posterior[:, fitted.ordered.rank],
-        chosen,
-        why_nothing_can_be_claimed(given, fitted.map),
-        fitted,
+DISTANCES = register(
+    Question(
+        "distances",
+        of_fit=_of_fit,
+        of_points=_of_points,
+        per_object=("names",),
+        per_pair=("matrix", "errors"),
     )
-
-
-def _check_number(n: int, question: str) -> None:
-    if n > MOST_OBJECTS:
-        pairs = n * (n - 1) // 2
-        raise ParameterError(
-            f"{question} of {n:,} objects would have {pairs:,} pairs ({8 * pairs / 1e9:.1f} GB); "
-            f"at most {MOST_OBJECTS:,} objects are taken: choose some of them with subset()",
-            parameter="statements",
-        )
+)

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress, RandomState
+from trilens._typing import FloatArray, RandomState
+from trilens.answers import Answers
+from trilens.ask import Data, Points, Question, ask, is_enough, objects_of, opened, register
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
-from trilens.maps.features import FeaturesLike
+from trilens.maps.comparisons import violations
+from trilens.maps.estimator import check_components
+from trilens.maps.fitted import Fit, fit
+from trilens.maps.likelihood import in_own_order
 from trilens.maps.registry import coordinates, dimensions, make_map
-from trilens.questions.data import (
-    MAPS_OF_FILES,
-    PAIRED_OBJECTS,
-    Data,
-    in_order,
-    is_streamed,
-    model_of_many,
-    objects_of,
-    pair_counts,
-    statements_of,
-    streamed_map,
-)
-from trilens.questions.method import check_method, choose_method, method_of_pairs
 from trilens.statements import Statements
 from trilens.statements.comparisons import Comparisons
-
-if TYPE_CHECKING:
-    from trilens.maps.streamed import StreamedMap
-    from trilens.questions.model import AnswerModel
-
-
-#: Neighbours of each object that Embedding Atlas is told.
-_ATLAS_NEIGHBOURS = 15
 
 
 @dataclass(frozen=True)
@@ -50,99 +34,51 @@ class Embedding(Tabular):
     points : (n, d) array
     method : str
     violations : float or None
-        The share of triplets (or comparisons) that the map violates; None where the statements
-        were not held.
-    predicted, error_rate : float or None
-        Of a choice map by passes over files: the share of the answers kept aside that it
-        predicts, and the share of answers that are wrong by the model.
-    aside : int
-        How many answers were kept aside.
+        The share of triplets (or comparisons) that the map violates; None for counts.
+    error_rate : float or None
+        The share of answers that are wrong by the choice map; None for the others.
     """
 
     names: tuple[str, ...] = field(repr=False)
     points: FloatArray = field(repr=False)
     method: str
     violations: float | None = None
-    predicted: float | None = None
     error_rate: float | None = None
-    aside: int = 0
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The coordinates of each object."""
         axes = {f"x{i}": axis for i, axis in enumerate(self.points.T, start=1)}
         return {"object": self.names, **axes}
 
-    def for_triplet_tools(self) -> dict[str, Sequence[Any]]:
-        """The coordinates as the R package tripletTools has them.
-
-        In R: ``map <- as.matrix(read.csv("map.csv", row.names = 1))``.
-        """
-        return {"": self.names} | {f"dim_{i}": axis for i, axis in enumerate(self.points.T)}
-
-    def for_atlas(self) -> dict[str, Sequence[Any]]:
-        """The columns of a table that Embedding Atlas opens, one row for each object.
-
-        Beside the coordinates ``x`` and ``y`` (0 on a line) and the ``neighbors``, the rows of
-        the nearest objects with their distances.
-        """
-        from scipy.spatial import KDTree
-
-        points = np.zeros((len(self.names), 2))
-        points[:, : self.points.shape[1]] = self.points[:, :2]
-        count = min(_ATLAS_NEIGHBOURS + 1, len(self.names))
-        far, near = map(
-            np.asarray, KDTree(self.points).query(self.points, k=list(range(1, count + 1)))
-        )
-        neighbours = [
-            {
-                "ids": [j for j in ids if j != i],
-                "distances": [d for j, d in zip(ids, away, strict=True) if j != i],
-            }
-            for i, (ids, away) in enumerate(zip(near.tolist(), far.tolist(), strict=True))
-        ]
-        x, y = points.T
-        return {
-            **self.columns(),
-            "x": x.tolist(),
-            "y": y.tolist(),
-            "neighbors": neighbours,
-        }
-
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens embed --json`` prints them."""
-        facts: dict[str, Any] = {
+        return {
             "method": self.method,
             "dim": self.points.shape[1],
             "violations": self.violations,
+            "error_rate": self.error_rate,
         }
-        if self.predicted is not None:
-            facts |= {"predicted": self.predicted, "error_rate": self.error_rate}
-        return facts
 
 
 def embed(
-    statements: Data | Comparisons,
+    answers: Data | Comparisons,
     n_components: int = 2,
     method: str = "auto",
     *,
     random_state: RandomState = 0,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
 ) -> Embedding:
     """Coordinates of every object.
 
     Parameters
     ----------
-    statements : Answers, Statements, (m, 3) array, Counted, PairCounts or Comparisons
-        Counts of pairs suffice for ``"lensmap"``. Files too large to hold are mapped by passes
-        over them.
+    answers : Fit, path, Answers, Statements, (m, 3) array, Counted, PairCounts or Comparisons
+        Counts of pairs suffice for ``"lensmap"``.
+    n_components : int
+        Dimensions. A fit with others is made anew in these, its features and raters as they were.
     method : str
-        The name of a map; ``"auto"``: what `trilens.questions.method` measured as best, SOE for
-        comparisons.
-    features : array, table or dict, optional
-        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work that is done.
+        The name of a map; ``"auto"``: the choice map where answers suffice for one, and else the
+        lens map; SOE for comparisons.
+    random_state : int, Generator, RandomState or None
 
     Examples
     --------
@@ -150,76 +86,68 @@ def embed(
     >>> np.argsort(line.points[:, 0]).tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])
     True
     """
-    from trilens.maps import violations
+    if isinstance(answers, Comparisons):
+        return _of_comparisons(answers, n_components, method, random_state)
+    given, seed = opened(answers), seed_of(random_state)
+    n = given.count().n_objects if isinstance(given, Answers) else given.n_objects
+    check_components(n_components, n)
+    if isinstance(given, Statements) or (isinstance(given, Answers) and not given.in_counts):
+        if method == "choice" or (method == "auto" and is_enough(given)):
+            given = fit(given, n_components=n_components, random_state=random_state)
+        elif method == "lensmap" and isinstance(given, Answers) and not given.held:
+            lens_map = make_map("lensmap", n_components, seed).fit(given)
+            return Embedding(given.count().with_names().names, lens_map.embedding_, "lensmap")
+    found: Embedding = ask(EMBED, given, method, random_state, n_components=n_components, seed=seed)
+    return found
 
-    if isinstance(statements, Comparisons):
-        chosen = "soe" if method == "auto" else method
-        if chosen in ("choice", "lensmap"):
-            raise ParameterError(
-                f"{chosen} takes statements about three objects, not comparisons; soe takes both"
-            )
-        found = make_map(chosen, n_components, random_state)
-        points = found.fit_transform(statements, progress=progress)
-        return Embedding(statements.names, points, chosen, violations(points, statements))
-    check_method("embed", method)
-    if features is not None:
-        from trilens.questions.model import featured_model
 
-        model = featured_model(
-            statements,
-            "embed",
-            features,
-            method=method,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
+def _of_comparisons(
+    given: Comparisons, n_components: int, method: str, random_state: RandomState
+) -> Embedding:
+    chosen = "soe" if method == "auto" else method
+    if chosen in ("choice", "lensmap"):
+        raise ParameterError(
+            f"{chosen} takes statements about three objects, not comparisons; soe takes both"
         )
-        points = np.asarray(model.map.embedding_)
-        return Embedding(
-            model.statements.names, points, "choice", violations(points, model.statements)
-        )
-    few, seed = PAIRED_OBJECTS if method == "lensmap" else 0, seed_of(random_state)
-    placed: StreamedMap | None = None
-    if method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
-        chosen = "choice" if method == "auto" else method
-        placed = streamed_map(statements, n_components, chosen, seed, progress)
-    elif method == "auto":
-        placed = model_of_many(statements, "embed", None, seed, progress, n_components=n_components)
-    if placed is not None:
-        return Embedding(
-            placed.names,
-            placed.embedding,
-            placed.method,
-            predicted=placed.predicted,
-            error_rate=placed.error_rate,
-            aside=placed.aside,
-        )
-    pairs = pair_counts(statements, method == "lensmap", progress)
-    if pairs is not None:
-        chosen = method_of_pairs(method, pairs, "lensmap")
-        points = map_of_pairs(pairs, n_components, random_state)
-        return Embedding(objects_of(pairs).names, points, chosen)
-    given = statements_of(statements, "embed")
-    chosen = choose_method("embed", given, method)
-    points = coordinates(given, chosen, n_components, random_state, progress)
+    points = make_map(chosen, n_components, random_state).fit_transform(given)
     return Embedding(given.names, points, chosen, violations(points, given))
 
 
-def points_of(
-    statements: Statements,
-    method: str,
-    n_components: int | None,
-    random_state: RandomState,
-    model: AnswerModel | None = None,
-) -> FloatArray:
-    """The map that a question works on: the model's own, or one that is made for it."""
-    if method == "choice" and n_components is None:
-        from trilens.questions.model import answer_model
+def _of_fit(fitted: Fit, n_components: int, seed: int) -> Embedding:
+    if fitted.map.n_components != n_components:
+        fitted = fitted.in_dimensions(n_components)
+    return Embedding(
+        fitted.names, fitted.map.X, "choice", fitted.violations, error_rate=fitted.error_rate
+    )
 
-        model = model or answer_model(statements, seed_of(random_state))
-        return np.asarray(model.map.embedding_)
-    dim, found = dimensions(n_components, statements.n_objects), in_order(statements)
-    return coordinates(found.statements, method, dim, random_state)[found.rank]
+
+def _of_counts(data: Any, n_components: int, seed: int) -> Embedding:
+    if isinstance(data, Statements):
+        ordered, rank = in_own_order(data)
+        points = coordinates(ordered, "lensmap", n_components, seed)[rank]
+        return Embedding(data.names, points, "lensmap", violations(points, data))
+    pairs = data if isinstance(data, PairCounts) else data.pairs
+    points = map_of_pairs(pairs, n_components, seed)
+    return Embedding(objects_of(pairs).names, points, "lensmap")
+
+
+def _of_points(points: Points, n_components: int, seed: int) -> Embedding:
+    X = coordinates(points.statements, points.method, n_components, seed)
+    return Embedding(points.names, X, points.method, violations(X, points.statements))
+
+
+EMBED = register(
+    Question(
+        "embed",
+        of_fit=_of_fit,
+        of_counts=_of_counts,
+        of_points=_of_points,
+        by_counting="lensmap",
+        needs_pairs=True,
+        per_object=("names",),
+        per_row=("points",),
+    )
+)
 
 
 def map_of_pairs(

@@ -9,17 +9,19 @@ import numpy as np
 
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
-from trilens._typing import BoolArray, Progress
+from trilens._typing import BoolArray
 from trilens.agreement import AsDict, plain
-from trilens.errors import StatementError
+from trilens.ask import Data, opened, statements_of
+from trilens.errors import ParameterError, StatementError
 from trilens.maps import ChoiceMap
 from trilens.maps.features import FeaturesLike, read_features
-from trilens.maps.likelihood import in_order
-from trilens.questions.data import Data, statements_of
+from trilens.maps.fitted import Fit
+from trilens.maps.likelihood import in_own_order
 from trilens.questions.evaluate.evaluation import Difference, Yardstick, compare_models, evaluated
 from trilens.questions.evaluate.predictions import Predictions
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
+from trilens.words import feature_gain_in_words
 
 #: The share of the questions that is held out, and the answers that are looked at at most.
 _HELD_OUT, _MOST = 0.2, 50_000
@@ -79,21 +81,9 @@ class FeatureGain(Tabular):
     @property
     def said(self) -> str:
         """In a sentence or two."""
-        alone, linear, both = self.rows
-        text = (
-            f"Of {self.held_out:,} held-out answers, a map of the other answers alone predicts "
-            f"{alone.accuracy:.1%}, the features alone {linear.accuracy:.1%} and both together "
-            f"{both.accuracy:.1%} (guessing: {self.chance:.0%})."
-        )
-        if not any(self.shares.values()):
-            return f"{text} The features do not help to predict answers, and were left out."
-        low, high = self._gain
-        points = f"{100 * low:+.1f} to {100 * high:+.1f} percentage points"
-        if low > 0:
-            return f"{text} The features add {points} (95 %)."
-        if high < 0:
-            return f"{text} With the features fewer answers are predicted."
-        return f"{text} What the features add is within chance ({points}, 95 %)."
+        gain = self._gain if any(self.shares.values()) else None
+        shares = tuple(row.accuracy for row in self.rows)
+        return feature_gain_in_words(self.held_out, shares, self.chance, gain)
 
     @property
     def _gain(self) -> tuple[float, float]:
@@ -127,22 +117,16 @@ class FeatureGain(Tabular):
 
 
 def feature_gain(
-    statements: Data,
-    features: FeaturesLike,
-    *,
-    random_state: int = 0,
-    progress: Progress | None = None,
+    answers: Data, features: FeaturesLike | None = None, *, random_state: int = 0
 ) -> FeatureGain:
     """Hold out a fifth of the questions, and predict their answers with and without features.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
-    features : array, table or dict
-        As for `ChoiceMap.fit`.
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
+    features : array, table or dict, optional
+        As for `ChoiceMap.fit`; by default those of a fit.
     random_state : int
-    progress
-        Called with the share of the work that is done.
 
     Examples
     --------
@@ -153,41 +137,37 @@ def feature_gain(
     >>> [row.by for row in found.rows], found.rows[2].accuracy > 0.8
     (['answers', 'features', 'both'], True)
     """
-    given = statements_of(statements, "analyze")
-    seed = seed_of(random_state)
+    held, seed = opened(answers), seed_of(random_state)
+    if features is None and isinstance(held, Fit):
+        features = held.features
+    if features is None:
+        raise ParameterError("there are no features; give some, or a fit with features")
+    given = statements_of(held, "feature_gain")
     known = read_features(features, given._names, given.n_objects)
     # in an order of its own, so that that of the objects and rows does not matter
-    given, _, order = in_order(given, None)
-    known = known.take(order)
+    given, rank = in_own_order(given)
+    known = known.take(np.argsort(rank))
     if len(given) < LEAST:
         raise StatementError(
             f"what features add can be told from {LEAST} answers on; there are {len(given):,}"
         )
     used, aside = _split(given, seed)
-    fit, held = given.take(used), given.take(aside)
-
-    def tell(share: float) -> None:
-        if progress is not None:
-            progress(share)
-
-    alone = ChoiceMap(random_state=seed).fit(fit)
-    tell(0.3)
-    both = ChoiceMap(random_state=seed).fit(fit, features=known)
-    tell(0.8)
+    seen, unseen = given.take(used), given.take(aside)
+    alone = ChoiceMap(random_state=seed).fit(seen)
+    both = ChoiceMap(random_state=seed).fit(seen, features=known)
     linear = ChoiceMap(
         both.n_components_, feature_share=_whole(both.feature_shares_), random_state=seed
-    ).fit(fit, features=known)
-    tell(1.0)
+    ).fit(seen, features=known)
     rows, found = [], []
     nothing = Yardstick(None, None, None, None)
     for by, M in ((ANSWERS, alone), (FEATURES, linear), (BOTH, both)):
-        P = M.predict_proba(held)
-        each = evaluated(by, held, Predictions(np.log(P), False), nothing, seed)
+        P = M.predict_proba(unseen)
+        each = evaluated(by, unseen, Predictions(np.log(P), False), nothing, seed)
         found.append(each)
         rows.append(Predicted(by, each.accuracy, each.interval, float(-np.log(P[:, 0]).mean())))
     (pair,) = compare_models([found[2], found[0]], random_state=seed).differences
     return FeatureGain(
-        tuple(rows), len(fit), len(held), found[0].chance, pair, dict(both.feature_shares_)
+        tuple(rows), len(seen), len(unseen), found[0].chance, pair, dict(both.feature_shares_)
     )
 
 

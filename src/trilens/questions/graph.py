@@ -1,4 +1,4 @@
-"""The neighbourhood graph of the objects, with k chosen where it is not given."""
+"""The neighborhood graph of the objects, with k chosen where it is not given."""
 
 from __future__ import annotations
 
@@ -8,45 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, seed_of, whole_number
+from trilens._parameters import one_of, real_number, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress, RandomState
-from trilens.counts import PairCounts
-from trilens.errors import ParameterError
-from trilens.maps.registry import dimensions
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.data import (
-    PAIRED_OBJECTS,
+from trilens._typing import FloatArray, RandomState
+from trilens.answers import Answers
+from trilens.ask import (
     Data,
-    model_of_many,
+    Opened,
+    Points,
+    Question,
+    answers_of,
+    ask,
     objects_of,
-    pair_counts,
-    statements_of,
+    opened,
+    register,
 )
-from trilens.questions.embed import map_of_pairs, points_of
-from trilens.questions.method import (
-    check_method,
-    check_model,
-    choose_method,
-    is_zero,
-    known_error_rate,
-    method_of_pairs,
-)
+from trilens.counts import CentralCounts, Counted, PairCounts
+from trilens.errors import ParameterError
+from trilens.maps.fitted import Fit
+from trilens.questions.error_rate import is_zero, known_error_rate
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from trilens.maps.choice_map import ChoiceMap
-    from trilens.questions.model import AnswerModel
-
+#: Up to so many objects all pairs are counted.
+_PAIRED_OBJECTS = 4096
 #: Of the k-NN graph on a map, where no k is given.
 _NEIGHBOURS = 5
 
 
 @dataclass(frozen=True)
 class Graph(Tabular):
-    """Which objects are neighbours.
+    """Which objects are neighbors.
 
     Attributes
     ----------
@@ -54,7 +48,7 @@ class Graph(Tabular):
         Symmetric weights, without loops.
     names : tuple of str
     method : str
-        ``"krng"``, or the map whose nearest neighbours are joined.
+        ``"krng"``, or the map whose nearest neighbors are joined.
     k : int
     connected_parts : int
         1 for a connected graph.
@@ -71,7 +65,7 @@ class Graph(Tabular):
         return self.matrix.nnz // 2
 
     def edges(self) -> list[tuple[int, int]]:
-        """The pairs of neighbours (ids i < j), the strongest first."""
+        """The pairs of neighbors (ids i < j), the strongest first."""
         upper = self.matrix.tocoo()
         inside = upper.coords[0] < upper.coords[1]
         i, j, weight = upper.coords[0][inside], upper.coords[1][inside], upper.data[inside]
@@ -97,108 +91,91 @@ class Graph(Tabular):
 
     def write(self, path: str) -> None:
         """An edge list, GraphML or NPZ file, by the ending."""
-        from trilens.graph import write_graph
+        from trilens.files.graph import write_graph
 
         write_graph(self.matrix, self.names, path)
 
 
-def neighbours(
-    statements: Data,
+def neighbors(
+    answers: Data,
     k: int | None = None,
     method: str = "auto",
     *,
     error_rate: Any = 0.0,
     sigma: float | None = None,
-    n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    progress: Progress | None = None,
 ) -> Graph:
-    """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
+    """The estimated k-RNG of ``central`` statements, or the neighbors on a map.
 
     Parameters
     ----------
-    statements : Answers, Statements, (m, 3) array, Counted or PairCounts
-        Counts of pairs suffice for ``"krng"`` and ``"lensmap"``. Files too large to hold are
-        counted where that suffices.
+    answers : Fit, path, Answers, Statements, (m, 3) array, Counted or PairCounts
+        Counts of pairs suffice for ``"krng"``.
     k : int, optional
         By default the smallest k that connects the k-RNG (where none does, every pair that was
-        asked about is an edge), or 5 neighbours on a map.
+        asked about is an edge), or 5 neighbors on a map.
     method : str
         ``"krng"`` (Algorithm 5's graph), or a map; ``"auto"``: the first for ``central``
-        statements.
+        statements about up to 4,096 objects, unless all questions were chosen by the answers
+        before them.
     error_rate : float or "estimate"
         Of `k_rng`; ``"estimate"`` takes what `trilens.reliability` finds.
     sigma
         Of `k_rng`.
-    n_components, random_state
+    random_state
         Of the map.
-    model : AnswerModel or ChoiceMap, optional
-        For the choice map, where one has been fitted to the statements. A streamed map: the
-        neighbours on it.
-    progress : callable, optional
-        Called with the share of large files that has been counted.
 
     Examples
     --------
-    >>> found = neighbours([[1, 0, 2], [1, 0, 2]])
+    >>> found = neighbors([[1, 0, 2], [1, 0, 2]])
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """
-    check_method("graph", method)
-    if method in ("auto", "choice") and n_components is None and is_zero(error_rate):
-        # the pairs of very many objects cannot be counted
-        model = (
-            model_of_many(
-                statements,
-                "graph",
-                model,
-                seed_of(random_state),
-                progress,
-                most_objects=PAIRED_OBJECTS,
-            )
-            or model
-        )
-    if isinstance(model, StreamedMap):
-        return _on_map(model.embedding, model.names, model.method, k, sigma)
-    suffice = method in ("auto", "krng", "lensmap")
-    pairs = pair_counts(statements, suffice, progress)
+    one_of("method", method, ("auto", *GRAPH.methods))
+    given = opened(answers)
     if k is not None:
         whole_number("k", k, least=1)
-    if pairs is not None:
-        chosen, names = method_of_pairs(method, pairs, "krng"), objects_of(pairs).names
-        error_rate = real_number("error_rate", error_rate)
-        if chosen == "krng":
-            return _krng(pairs, names, k, error_rate, sigma)
-    else:
-        given = statements_of(statements, "graph")
-        model, names = check_model(model, given, random_state), given.names
-        chosen = choose_method("graph", given, method)
-        error_rate = known_error_rate(error_rate, given, random_state, model)
-        if chosen == "krng":
-            return _krng(given, names, k, error_rate, sigma)
+    if method == "auto" and _suits_krng(given):
+        method = "krng"
+    known = error_rate
     if not is_zero(error_rate):
-        raise ParameterError(f"{chosen} cannot correct for an error rate; krng can")
-    if len(names) < 2:
-        points = np.zeros((len(names), 1))
-    elif pairs is None:
-        points = points_of(given, chosen, n_components, random_state, model)
-    else:
-        points = map_of_pairs(pairs, dimensions(n_components, len(names)), random_state)
-    return _on_map(points, names, chosen, k, sigma)
+        if method not in ("auto", "krng"):
+            raise ParameterError(f"{method} cannot correct for an error rate; krng can")
+        method, known = "krng", known_error_rate(error_rate, given, random_state)
+    found: Graph = ask(GRAPH, given, method, random_state, k=k, error_rate=known, sigma=sigma)
+    return found
 
 
-def _krng(
-    given: Statements | PairCounts,
-    names: tuple[str, ...],
-    k: int | None,
-    error_rate: float,
-    sigma: float | None,
-) -> Graph:
+def _suits_krng(given: Opened) -> bool:
+    """Whether the k-RNG serves: central answers, and not too many objects to count all pairs."""
+    if isinstance(given, Fit):
+        given = answers_of(given)
+    if isinstance(given, Answers) and not given.held:
+        given = given.count()
+    if isinstance(given, Answers):
+        given = given.read()
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        return given.kind == "central" and given.n_objects <= _PAIRED_OBJECTS
+    assert isinstance(given, Statements)
+    every_chosen = given.chosen is not None and bool(given.chosen.all())
+    return given.kind == "central" and not every_chosen
+
+
+def _of_fit(fitted: Fit, k: int | None, error_rate: float, sigma: float | None) -> Graph:
+    return _on_map(fitted.map.X, fitted.names, "choice", k, sigma)
+
+
+def _of_points(points: Points, k: int | None, error_rate: float, sigma: float | None) -> Graph:
+    return _on_map(points.X, points.names, points.method, k, sigma)
+
+
+def _of_counts(data: Any, k: int | None, error_rate: float, sigma: float | None) -> Graph:
     """The k-RNG; without k the smallest that connects it."""
-    from trilens.graph import lens_values
+    from trilens.lens import lens_values
 
-    values = lens_values(given)
+    counts: Any = data.pairs if isinstance(data, Counted) else data
+    names = counts.names if isinstance(counts, Statements) else objects_of(counts).names
+    values = lens_values(counts)
     if k is None:
         k = values.connecting_k(error_rate) or max(len(names) - 1, 1)
     return _graph(values.graph(k, error_rate, sigma), names, "krng", int(k))
@@ -211,7 +188,7 @@ def _on_map(
     k: int | None,
     sigma: float | None,
 ) -> Graph:
-    """The nearest neighbours on a map."""
+    """The nearest neighbors on a map."""
     from scipy.sparse import csr_array
 
     from trilens.questions.cluster.spectral import neighbour_graph
@@ -230,5 +207,18 @@ def _graph(matrix: csr_array, names: tuple[str, ...], method: str, k: int) -> Gr
     return Graph(matrix, names, method, k, parts)
 
 
-#: The same, spelled the American way.
-neighbors = neighbours
+GRAPH = register(
+    Question(
+        "neighbors",
+        of_fit=_of_fit,
+        of_counts=_of_counts,
+        of_points=_of_points,
+        by_counting="krng",
+        needs_pairs=True,
+        per_object=("names",),
+        per_pair=("matrix",),
+    )
+)
+
+#: The same, for those who spell it so.
+neighbours = neighbors

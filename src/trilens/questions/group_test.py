@@ -8,18 +8,17 @@ between the answers of each rater.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.kinds import n_answers
-from trilens.maps.laplace import moves_of_the_whole
+from trilens.maps.draws import MOST_FACTORED, hold_still
+from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import collect_choices, likelihood
-from trilens.maps.posterior import MOST_COORDINATES
-from trilens.questions.model import AnswerModel, forces
 from trilens.statements import Statements
 from trilens.statements.combine import questions, side_pairs
 
@@ -43,6 +42,14 @@ _LEAST_SHARED = 5
 _CHUNK = 20_000_000
 
 
+#: Why there is no test: raters are not known; some are in several groups; groups have lists of
+#: their own; a group has fewer than two raters, or fewer who were asked the same; there are so few
+#: raters that any difference could be chance.
+WhyNot: TypeAlias = Literal[
+    "no raters", "in between", "own lists", "one rater", "one rater shared", "few raters"
+]
+
+
 @dataclass(frozen=True)
 class GroupTest:
     """Whether groups answer differently.
@@ -52,7 +59,8 @@ class GroupTest:
     p_value : float or None
         How often groups differ as much after an exchange; None where that cannot be told.
     why_not : str or None
-        Why there is no ``p_value``.
+        A code that says why there is no ``p_value``; `trilens.words.no_group_test` has the
+        sentence.
     shared : int or None
         Where groups have lists of their own: how many questions all groups were asked. The test
         rests on the answers to these.
@@ -61,20 +69,24 @@ class GroupTest:
     objects : (n,) array or None
         For each object, how often any object would differ as much in its place; None where it
         was not asked for, or cannot be told.
+    several, raters : int
+        Raters with answers in several groups, and all raters; where that is why there is no test.
     """
 
     p_value: float | None
-    why_not: str | None
+    why_not: WhyNot | None
     shared: int | None
     exchanged: Literal["raters", "answers"] = "raters"
     objects: FloatArray | None = field(default=None, repr=False)
+    several: int = 0
+    raters: int = 0
 
 
 def differing_groups(
     statements: Statements,
     rater: IntArray,
     group: IntArray,
-    model: AnswerModel | None,
+    fitted: Fit | None,
     seed: int = 0,
     permutations: int = PERMUTATIONS,
     *,
@@ -104,8 +116,8 @@ def differing_groups(
     statements : Statements
     rater, group : (m,) arrays of int
         Of each answer, from 0 on.
-    model : AnswerModel, optional
-        Of all the answers.
+    fitted : Fit, optional
+        Of all the answers, with the objects in the same order.
     objects : bool
         Whether to test single objects too.
     """
@@ -116,11 +128,7 @@ def differing_groups(
     if several.any():
         if several[rater].mean() < _MOSTLY:
             number = int(several.sum())
-            why_not = (
-                f"{number:,} of {len(several):,} raters answered in several groups, the others in "
-                f"one; give every rater one group, or leave out those in between"
-            )
-            return GroupTest(None, why_not, None)
+            return GroupTest(None, "in between", None, several=number, raters=len(several))
         exchanged = "answers"
         rows = several[rater]
         statements, group = statements.take(rows), group[rows]
@@ -134,7 +142,7 @@ def differing_groups(
         everywhere = _asked_of_all(question, rater, group, _ASKED_OF if whole else 0.0)
         shared, rows = int(everywhere.sum()), everywhere[question]
         if shared < _LEAST_SHARED:
-            return GroupTest(None, _own_lists(shared), shared, exchanged)
+            return GroupTest(None, "own lists", shared, exchanged)
         statements, rater, group = statements.take(rows), rater[rows], group[rows]
         question, expected = question[rows], _by_question(statements)
     if whole:
@@ -146,11 +154,9 @@ def differing_groups(
     too_few = exchange.why_not(n_groups, shared)
     if too_few is not None:
         return GroupTest(None, too_few, shared, exchanged)
-    parts: list[_Pairs | _Places] = [_Pairs(statements, exchange, expected, model)]
-    told = model is not None and model.map.embedding_.size <= MOST_COORDINATES
-    if objects and told:
-        assert model is not None
-        parts.append(_Places(statements, exchange, expected, model))
+    parts: list[_Pairs | _Places] = [_Pairs(statements, exchange, expected, fitted)]
+    if objects and fitted is not None and fitted.map.X.size <= MOST_FACTORED:
+        parts.append(_Places(statements, exchange, expected, fitted))
     pairs, *places = _compared(parts, exchange, n_groups, seed, permutations)
     # equal up to rounding is equal: some exchanges change nothing
     p = (1 + int((pairs[1:] >= pairs[0] * (1 - 1e-9)).sum())) / (1 + permutations)
@@ -198,15 +204,13 @@ class Exchange:
         stratum = np.unique(known[:, 0], return_inverse=True)[1].astype(np.int64)
         return cls(unit.ravel().astype(np.int64), known[:, 2].astype(np.int64), stratum)
 
-    def why_not(self, n_groups: int, shared: int | None) -> str | None:
+    def why_not(self, n_groups: int, shared: int | None) -> WhyNot | None:
         """Why nothing can be told from exchanges; None where something can."""
         sizes = np.bincount(self.group, minlength=n_groups)
         if not self.stratum.any() and sizes.min() < 2:
-            if shared is not None:
-                return "in a group fewer than two raters were asked what all groups were asked"
-            return "a group has fewer than two raters"
+            return "one rater" if shared is None else "one rater shared"
         if self.log_divisions(n_groups) < np.log(_LEAST_DIVISIONS):
-            return "there are so few raters that any difference could be chance"
+            return "few raters"
         return None
 
     def log_divisions(self, n_groups: int) -> float:
@@ -263,11 +267,11 @@ class _Pairs:
         statements: Statements,
         exchange: Exchange,
         expected: FloatArray | None,
-        model: AnswerModel | None,
+        fitted: Fit | None,
     ) -> None:
         from scipy.sparse import coo_array
 
-        P = _by_model(statements, model) if expected is None else expected
+        P = _by_map(statements, fitted) if expected is None else expected
         pair = side_pairs(statements).ravel()
         beyond = -P
         beyond[:, 0] += 1.0
@@ -298,23 +302,19 @@ class _Places:
         statements: Statements,
         exchange: Exchange,
         expected: FloatArray | None,
-        model: AnswerModel,
+        fitted: Fit,
     ) -> None:
         from scipy.sparse import coo_array
 
-        fitted, choice = model.map, model.map.model_
-        X = choice.embedding
+        model = fitted.map
+        X = model.X
         n, d = X.shape
         lapse = fitted.lapse_of(statements)
-        if expected is None:
-            pull = replace(choice, lapse=0.0).probabilities(statements)
-            chosen = (1 - lapse) * pull[:, 0]
-            pull[:, 0] -= 1.0
-            pull *= (chosen / (chosen + lapse / pull.shape[1]))[:, None]
-        else:
-            pull = expected.copy()
-            pull[:, 0] -= 1.0
-        ids, force = forces(choice, statements, pull)
+        slopes = None
+        if expected is not None:
+            slopes = expected.copy()
+            slopes[:, 0] -= 1.0
+        ids, force = model.score(statements.triples, lapse, slopes)
         unit = np.tile(exchange.unit, len(ids) // len(statements))
         at = (np.repeat(unit, d), (ids[:, None] * d + np.arange(d)).ravel())
         shape = (len(exchange.group), n * d)
@@ -324,12 +324,11 @@ class _Places:
         choices = collect_choices(statements, keep_rows=True)
         assert choices.row is not None
         of_choice = np.bincount(choices.row, lapse) / np.bincount(choices.row)
-        with likelihood(choices, choice.length, choice.alpha, 1, "rows") as f:
+        with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
             H = f.information(X, of_choice)
-        scale = (X / max(float(np.linalg.norm(X)), 1e-300)).reshape(-1, 1)
-        free = np.hstack([moves_of_the_whole(X, turns=True), scale])
-        H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-        H[np.diag_indices(len(H))] += 2 * fitted.l2_ + 1e-9 * np.trace(H) / len(H)
+        # a change of scale comes of care
+        hold_still(H, X, sizes=True)
+        H[np.diag_indices(len(H))] += 2 * fitted.settings.l2 + 1e-9 * np.trace(H) / len(H)
         self._covariance = np.linalg.inv(H)
 
     @cached_property
@@ -397,12 +396,12 @@ def lists_of_their_own(
     return False
 
 
-def _by_model(statements: Statements, model: AnswerModel | None) -> FloatArray:
+def _by_map(statements: Statements, fitted: Fit | None) -> FloatArray:
     """How likely the answers are that could be given, the given one first."""
     c = n_answers(statements.kind)
-    if model is None:
+    if fitted is None:
         return np.full((len(statements), c), 1 / c)
-    return np.asarray(model.map.predict_proba(statements))
+    return fitted.probabilities(statements)
 
 
 def _by_question(statements: Statements) -> FloatArray:
@@ -426,14 +425,3 @@ def _asked_of_all(question: IntArray, rater: IntArray, group: IntArray, share: f
     np.add.at(asked, (cells[0], cells[1]), 1)
     raters = np.bincount(np.unique(np.stack([group, rater]), axis=1)[0], minlength=groups)
     return np.asarray((asked >= np.maximum(share * raters, 1)).all(axis=1))
-
-
-def _own_lists(shared: int) -> str:
-    number = "no question was" if shared == 0 else f"only {shared} questions were"
-    if shared == 1:
-        number = "only one question was"
-    return (
-        f"the groups have lists of their own, and {number} asked in all of them, so that a "
-        f"difference of groups cannot be told from one of questions; ask all groups some of the "
-        f"same questions"
-    )

@@ -13,22 +13,25 @@ from trilens._tabular import Tabular, and_list
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, plain
 from trilens.answers import Answers
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
-from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import predicted
+from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.likelihood import in_own_order
+from trilens.maps.map import Map
 from trilens.maps.raters import RaterGroups, group_raters
 from trilens.questions.clouds import LEVEL, p_text, p_value
-from trilens.questions.data import Data, statements_of
 from trilens.questions.medoid import medoid
-from trilens.questions.method import check_model, choose_method
-from trilens.questions.model import AnswerModel, answer_model, quick_map
 from trilens.questions.reliability.affinity import Excess
 from trilens.questions.reliability.raters import (
+    QUICKLY,
     by_number,
     can_hold_out,
-    is_best,
     predicted_by_others,
+    weighed,
 )
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import questions
@@ -192,23 +195,20 @@ class Individuals(Tabular):
 
 
 def individuals(
-    statements: Data,
+    answers: Data,
     *,
     predict: bool = True,
-    model: AnswerModel | ChoiceMap | None = None,
     random_state: RandomState = 0,
 ) -> Individuals:
     """Whether raters differ in what they see, on what, and who is like whom.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
         By four raters or more with 20 answers or more.
     predict : bool
         Whether to find out how well each rater's answers are predicted, which takes most of
         the time.
-    model : AnswerModel or ChoiceMap, optional
-        Of these statements, where it has been fitted already.
     random_state : int, Generator, RandomState or None
 
     Notes
@@ -233,29 +233,31 @@ def individuals(
     seed = seed_of(random_state)
     if not isinstance(predict, (bool, np.bool_)):
         raise wrong("predict", predict, "True or False")
-    given = statements_of(statements, "individuals")
-    known = check_model(model, given, seed)
-    if isinstance(statements, Answers) and given.raters is None:
-        reading = None if statements.in_counts else statements.reading
-        if reading is not None and reading.likely_rater is not None:
+    source, known = with_fit(answers)
+    given = statements_of(source, "individuals")
+    if isinstance(source, Answers) and given.raters is None:
+        reading = source.reading
+        concerns = () if reading is None else reading.concerns
+        columns = next((each.names for each in concerns if each.code == "raters"), ())
+        if columns:
             raise ParameterError(
-                f"individuals needs to know who gave each answer; the column "
-                f"{reading.likely_rater} looks like the raters: say so with "
-                f"{option('columns', f'rater={reading.likely_rater}')}",
-                parameter="statements",
+                f"individuals needs to know who gave each answer; the column {columns[0]} looks "
+                f"like the raters: say so with {option('columns', f'rater={columns[0]}')}",
+                parameter="answers",
             )
     _raters(given)  # refuses, before anything is fitted
-    if choose_method("embed", given) != "choice":
+    if not is_enough(given):
         raise ParameterError(
             f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
             f"objects: four objects or more are needed, and enough answers for a map of them"
         )
-    first = answer_model(given, seed) if known is None else known
-    own, back = first.in_order, first.ordered.rank
-    names, rater, left_out = _raters(own.statements)
-    S = own.statements.take(rater >= 0) if (rater < 0).any() else own.statements
+    fitted = fit(given, random_state=seed) if known is None else known
+    inner, back = fitted.canonical
+    every = in_own_order(given)[0]
+    names, rater, left_out = _raters(every)
+    S = every.take(rater >= 0) if (rater < 0).any() else every
     rater = rater[rater >= 0]
-    found = Excess(S, rater, len(names), expected_of_raters(S, rater, len(names), own.map))
+    found = Excess(S, rater, len(names), expected_of_raters(S, rater, len(names), inner.map))
     rng = np.random.default_rng([seed, 41])
     by_chance = found.permuted_totals(_exchangeable(S, rater), _PERMUTATIONS, rng)
     p = p_value(float(np.trace(found.affinity)), by_chance)
@@ -266,7 +268,7 @@ def individuals(
     divided = group is not None and groups_p is not None and groups_p <= LEVEL
     if group is None or not divided:
         group = np.zeros(len(names), dtype=np.int64)
-    dimensions, weights = _dimensions(S, rater, own.map) if differ else ((), None)
+    dimensions, weights = _dimensions(S, rater, inner) if differ else ((), None)
     return Individuals(
         kind=given.kind,
         raters=tuple(names),
@@ -276,19 +278,19 @@ def individuals(
         differ=differ,
         coordinates=coordinates,
         group=group,
-        groups=_groups(S, rater, names, group, own, back, seed) if divided else (),
+        groups=_groups(S, rater, names, group, inner, back, seed) if divided else (),
         groups_p_value=groups_p,
         dimensions=dimensions,
         weights=weights,
         predicted={
-            **_predicted(S, rater, len(names), own.map, seed, weighed=differ),
-            "others": _by_others(given, names, first.map, seed),
+            **_predicted(S, rater, len(names), inner, seed, weights=differ),
+            "others": _by_others(every, names, inner, seed),
         }
         if predict
         else {},
         chance=chance(given.kind),
         objects=given.names,
-        plane=own.plane[back],
+        plane=inner.plane[back],
     )
 
 
@@ -309,7 +311,7 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
     if known is None:
         raise ParameterError(
             "individuals needs to know who gave each answer; add a column called rater",
-            parameter="statements",
+            parameter="answers",
         )
     enough = _have_enough(known)
     if enough.sum() < LEAST_RATERS:
@@ -317,7 +319,7 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
             f"individuals needs {LEAST_RATERS} raters or more with {LEAST_ANSWERS} answers or "
             f"more, and there {'is' if enough.sum() == 1 else 'are'} {int(enough.sum())} "
             f"(of {len(known):,} in all); ask more people, or each of them more questions",
-            parameter="statements",
+            parameter="answers",
         )
     new = np.where(enough, np.cumsum(enough) - 1, -1)
     of = np.where(known.of >= 0, new[known.of], -1)
@@ -330,7 +332,7 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
 
 
 def expected_of_raters(
-    statements: Statements, rater: IntArray, n_raters: int, fitted: ChoiceMap
+    statements: Statements, rater: IntArray, n_raters: int, model: Map
 ) -> FloatArray:
     """The probability of each answer by one map, as sharply and as attentively as each rater.
 
@@ -339,7 +341,7 @@ def expected_of_raters(
     rater : (m,) array of int
         0 ... n_raters - 1.
     """
-    attentive = replace(fitted.model_, lapse=0.0).probabilities(statements)
+    attentive = replace(model, lapse=0.0).probabilities(statements)
     c = attentive.shape[1]
     logs = np.log(np.maximum(attentive, 1e-12))
     best = np.full(n_raters, -np.inf)
@@ -439,22 +441,21 @@ def _parts(X: FloatArray, number: int) -> tuple[IntArray | None, float]:
 
 
 def _dimensions(
-    statements: Statements, rater: IntArray, fitted: ChoiceMap
+    statements: Statements, rater: IntArray, fitted: Fit
 ) -> tuple[tuple[Dimension, ...], FloatArray | None]:
     """The dimensions of a map that each rater weighs in their own way, and the weights."""
-    if fitted.n_components_ < 2:
+    if fitted.map.n_components < 2:
         return (), None
-    length: Any = fitted.length_
-    seen = ChoiceMap(
-        fitted.n_components_, l2=fitted.l2_, length=length, raters="weights", random_state=0
-    ).fit(by_number(statements, rater))
+    seen = weighed(by_number(statements, rater), fitted)
+    own = seen.raters.weights
+    assert own is not None
     names, found = statements.names, []
-    for spread, axis in zip(seen.rater_spread_.tolist(), seen.embedding_.T, strict=True):
+    for spread, axis in zip(own.spread.tolist(), seen.map.X.T, strict=True):
         order = np.argsort(axis, kind="stable")
         low, high = order[:_NAMED], order[::-1][:_NAMED]
         found.append(Dimension(spread, tuple(names[i] for i in low), tuple(names[i] for i in high)))
-    weights = np.array([seen.rater_weights_[r] for r in range(int(rater.max()) + 1)])
-    return tuple(found), weights
+    row = {name: i for i, name in enumerate(own.names)}
+    return tuple(found), own.weights[[row[r] for r in range(int(rater.max()) + 1)]]
 
 
 def _groups(
@@ -462,21 +463,21 @@ def _groups(
     rater: IntArray,
     names: list[str],
     group: IntArray,
-    model: AnswerModel,
+    fitted: Fit,
     back: IntArray,
     seed: int,
 ) -> tuple[RaterGroup, ...]:
-    """Each group; ``back`` is the place of each object on the model's map."""
+    """Each group; ``back`` is the place of each object on the map."""
     found = []
     for g in range(int(group.max()) + 1):
         part = statements.take(group[rater] == g)
         plane, middle = None, None
         candidates: tuple[str, ...] = ()
-        if choose_method("embed", part) == "choice":
+        if is_enough(part):
             d = min(2, part.n_objects - 1)
             drawn = np.zeros((part.n_objects, 2))
-            drawn[:, :d] = quick_map(model.map, d).fit_transform(part)
-            plane = procrustes(drawn, model.plane)[0][back]
+            drawn[:, :d] = fitted.refit(part, n_components=d, lapse="one", **QUICKLY).X
+            plane = procrustes(drawn, fitted.plane)[0][back]
             most = medoid(part, random_state=seed)
             middle, candidates = most.name, tuple(most.candidates)
         found.append(
@@ -495,43 +496,44 @@ def _predicted(
     statements: Statements,
     rater: IntArray,
     n_raters: int,
-    fitted: ChoiceMap,
+    fitted: Fit,
     seed: int,
     *,
-    weighed: bool,
+    weights: bool,
 ) -> dict[str, FloatArray]:
     """The share of each rater's answers that maps without sight of them predict."""
-    m = len(statements)
-    question, _, asked = questions(statements)
-    rng = np.random.default_rng([seed, 42])
-    fold = (rng.permutation(len(asked)) % _FOLDS)[question]
+    fold = parts_of(questions(statements)[0], _FOLDS, np.random.default_rng([seed, 42]))
     by_rater = by_number(statements, rater)
+    d = fitted.map.n_components
+    right = {name: np.full(len(statements), np.nan) for name in ("pooled", "own", "weights")}
+
+    def pooled(seen: BoolArray) -> Chances:
+        return fitted.refit(by_rater.take(seen), lapse="one", **QUICKLY).probabilities
+
+    right["pooled"] = predicted(held_out(by_rater, folds_of(fold), pooled))
+    if weights and d > 1:
+        right["weights"] = predicted(
+            held_out(
+                by_rater,
+                folds_of(fold),
+                lambda seen: weighed(by_rater.take(seen), fitted, **QUICKLY).probabilities,
+            )
+        )
     answers = np.bincount(rater, minlength=n_raters)
-    most = set(np.argsort(-answers, kind="stable")[:_MOST_SELF].tolist())
-    right = {name: np.full(m, np.nan) for name in ("pooled", "own", "weights")}
-    d = fitted.n_components_
+    for r in np.argsort(-answers, kind="stable")[:_MOST_SELF].tolist():
+        rows = np.flatnonzero(rater == r)
+        alone = by_rater.take(rows)
 
-    def of(rows: BoolArray, asked: BoolArray, dimension: int, **how: Any) -> FloatArray:
-        M = quick_map(fitted, dimension, **how).fit(by_rater.take(rows))
-        return is_best(M.predict_proba(by_rater.take(asked)))
+        def own(seen: BoolArray, alone: Statements = alone) -> Chances:
+            return fitted.refit(
+                alone.take(seen), n_components=min(d, 2), lapse="one", max_iter=60, tol=1e-4
+            ).probabilities
 
-    for part in range(_FOLDS):
-        asked = fold == part
-        if not asked.any() or asked.all():
-            continue
-        right["pooled"][asked] = of(~asked, asked, d, lapses="one")
-        if weighed and d > 1:
-            right["weights"][asked] = of(~asked, asked, d, raters="weights")
-        for r in most:
-            own = rater == r
-            if (own & asked).any() and (own & ~asked).any():
-                right["own"][own & asked] = of(
-                    own & ~asked, own & asked, min(d, 2), lapses="one", max_iter=60, tol=1e-4
-                )
+        right["own"][rows] = predicted(held_out(alone, folds_of(fold[rows]), own))
     return {name: _shares(shares, rater, n_raters) for name, shares in right.items()}
 
 
-def _by_others(given: Statements, names: list[str], fitted: ChoiceMap, seed: int) -> FloatArray:
+def _by_others(given: Statements, names: list[str], fitted: Fit, seed: int) -> FloatArray:
     """As `trilens.reliability` says it of the same raters."""
     if given.raters is None or not can_hold_out(given):
         return np.full(len(names), np.nan)

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from trilens._parameters import one_of, real_number
 from trilens._typing import FloatArray, RandomState
-from trilens.depth import ratio
-from trilens.questions.data import Data, statements_of
-from trilens.questions.embed import points_of
-from trilens.questions.method import check_model, choose_method
+from trilens.ask import Data, fit_of, is_enough, opened, statements_of
+from trilens.lens import ratio
+from trilens.maps.fitted import Fit
+from trilens.maps.likelihood import in_own_order
+from trilens.maps.registry import MAPS, coordinates, dimensions
 from trilens.statements import Statements
 from trilens.statements.value import require_kind
 
-if TYPE_CHECKING:
-    from trilens.maps.choice_map import ChoiceMap
-    from trilens.questions.model import AnswerModel
-
 
 def local_depth(
-    statements: Data,
+    answers: Data,
     share: float = 0.1,
     *,
     method: str = "auto",
     by: str = "map",
-    n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
 ) -> FloatArray:
-    """How crowded it is about each object: local lens depth (the paper's eq. 23).
+    """How crowded it is around each object: local lens depth (the paper's eq. 23).
 
     Answers do not tell which pairs are near (the paper's Section 7): a lens may be empty because
     its pair is near, or because it lies where nothing is. A map tells.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
     share : float
         The share of all pairs that count as near, from 0 to 1.
     method : str
@@ -48,8 +41,8 @@ def local_depth(
         statements: of the answers about an object the share in which it is the most central of
         a near pair; the map decides what is near and nothing else. With few answers most of
         these shares are 0, and wrong answers add to them where they should be 0.
-    n_components, random_state, model
-        Of the map, as for `trilens.outliers`.
+    random_state : int, Generator or None
+        Of the map.
 
     Returns
     -------
@@ -65,17 +58,24 @@ def local_depth(
     >>> bool(lens_depth(S)[40] > 1 / 3), float(local_depth(S, 0.2, method="ste")[40])
     (True, 0.0)
     """
-    given = statements_of(statements, "local depth")
-    model = check_model(model, given, random_state)
+    data = opened(answers)
+    given = statements_of(data, "local depth")
     one_of("by", by, ("map", "answers"))
+    one_of("method", method, ("auto", *MAPS))
     real_number("share", share, 0, 1)
     if by == "answers":
         require_kind(given.kind, ["central"], "local depth by answers", "by='map' takes every kind")
-    chosen = choose_method("embed", given, method)
     n = given.n_objects
     if n < 3:
         return np.zeros(n)
-    points = points_of(given, chosen, n_components, random_state, model)
+    if method == "auto" and (isinstance(data, Fit) or is_enough(given)):
+        method = "choice"
+    if method == "choice":
+        points = fit_of(data, "local depth", random_state).map.X
+    else:
+        ordered, rank = in_own_order(given)
+        name = "lensmap" if method == "auto" else method
+        points = coordinates(ordered, name, dimensions(None, n), random_state)[rank]
     from trilens.exact import local_lens_depth
 
     if by == "map":

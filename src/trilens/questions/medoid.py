@@ -13,8 +13,8 @@ from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
 from trilens.counts import CentralCounts, Counted, PairCounts
-from trilens.depth import centrality, counted_intervals
 from trilens.errors import ParameterError, StatementError
+from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
@@ -26,6 +26,7 @@ from trilens.questions.depth import (
     medoid_set,
 )
 from trilens.questions.labels import label_of_each, sorted_classes
+from trilens.shares import counted_intervals
 
 LEVEL = 0.95
 
@@ -53,7 +54,7 @@ class Medoid(Tabular):
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
         By the model for ``method="choice"``, see `medoid_set`; otherwise by
-        counting, see `trilens.depth.counted_intervals`.
+        counting, see `trilens.shares.counted_intervals`.
     level : float
         Of the confidence set.
     tied : tuple of str

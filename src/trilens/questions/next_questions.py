@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular, and_list
 from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.ask import Data, opened, statements_of
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.draws import MOST_FACTORED, depths_of, place_covariance
 from trilens.maps.features import Features, FeaturesLike, read_features
 from trilens.maps.fit import principal_axes
+from trilens.maps.fitted import Fit, fit_answers
+from trilens.maps.fitting import How
 from trilens.maps.geometry import total_distance
-from trilens.maps.likelihood import information_of_answer
+from trilens.maps.likelihood import in_own_order, information_of_answer
 from trilens.maps.map import Map
 from trilens.maps.pairs import lengths
-from trilens.maps.posterior import MOST_COORDINATES, depths_of
-from trilens.questions.data import Data, in_order, statements_of
-from trilens.questions.medoid import how_often_largest
-from trilens.questions.reliability.cautions import counted
+from trilens.questions.depth import how_often_largest
 from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
 from trilens.statements.value import checked_field
-
-if TYPE_CHECKING:
-    from trilens.questions.model import AnswerModel
+from trilens.words import counted
 
 Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -133,7 +133,7 @@ class NextQuestions(Tabular):
 
 
 def next_questions(
-    S: Data,
+    answers: Data,
     goal: Goal = "medoid",
     n: int = 10,
     *,
@@ -143,7 +143,7 @@ def next_questions(
     rater: Any = None,
     asked: StatementsLike | None = None,
     among: StatementsLike | None = None,
-    model: AnswerModel | ChoiceMap | None = None,
+    start: Fit | ChoiceMap | None = None,
     random_state: RandomState = 0,
 ) -> NextQuestions:
     """The questions whose answers are expected to tell most about the goal.
@@ -157,7 +157,7 @@ def next_questions(
 
     Parameters
     ----------
-    S : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
         The answers so far. There may be none: ``Statements([], names=names, kind="odd")``.
     goal : {"medoid", "rank", "map", "outliers", "groups"}
         ``"medoid"``: which object is the most central. ``"rank"``: how central each is.
@@ -170,17 +170,19 @@ def next_questions(
     kind : {"central", "odd", "closer"}, optional
         Of the questions: that of the answers. Needed only where an array without answers is given.
     features : array, table or dict, optional
-        Vectors of the objects, as in `ChoiceMap.fit`. With them the first questions are chosen too.
+        Vectors of the objects, as in `trilens.fit`. With them the first questions are chosen too,
+        before there are answers that could be fitted.
     rater : optional
         Who will be asked: no question that this rater has answered comes again, but questions
-        that others have answered may. By default no question of ``S`` comes again.
+        that others have answered may. By default no question of
+        ``answers`` comes again.
     asked : Statements or (k, 3) array, optional
         Further questions that must not come, such as those that are on their way.
     among : Statements or (k, 3) array, optional
         The only questions that may come; by default all.
-    model : AnswerModel or ChoiceMap, optional
-        Fitted to these answers, or to the first of them: then its dimensions, penalty and lapse
-        are kept and only the places are fitted anew, which takes a tenth of the time.
+    start : Fit or ChoiceMap, optional
+        Of the first of these answers: its dimensions, penalty and lapse are kept and only the
+        places are fitted anew, which takes a tenth of the time.
     random_state : int
         The same answers and the same number give the same questions.
 
@@ -195,9 +197,11 @@ def next_questions(
     one_of("goal", goal, GOALS)
     wanted = whole_number("n", n, least=1)
     share = real_number("random_share", random_share, 0, 1)
-    given = _given(S, kind)
-    ordered = in_order(given)
-    inner, order = ordered.statements, ordered.order
+    # an array does not say its kind
+    data = answers if isinstance(answers, np.ndarray | list | tuple) else opened(answers)
+    given = _given(data, kind)
+    inner, rank = in_own_order(given)
+    order = np.argsort(rank)
     keys = [question_keys(_answered(inner, rater))[0]]
     if asked is not None:
         keys.append(question_keys(_questions(asked, "asked", inner, given))[0])
@@ -220,19 +224,24 @@ def next_questions(
             f"{option('n')} is {wanted:,}, but only {counted(left, 'question')} {whose}{others}",
             parameter="n",
         )
-    belief = _belief(inner, order, given, features, model, seed_of(random_state))
+    seed = seed_of(random_state)
+    read = None
+    if features is not None:
+        if isinstance(data, Fit) or start is not None:
+            raise ParameterError(
+                "give either features or a fit that was made with them", parameter="features"
+            )
+        read = read_features(features, given._names, given.n_objects).take(order)
+    belief = _belief(inner, data if isinstance(data, Fit) else None, start, read, seed)
     random = wanted if belief is None else int(np.floor(wanted * share + rng.random()))
     drawn = _draw(free, inner.kind, inner.n_objects, random, taken, rng)
     caution = None
     if belief is None:
-        about, needed = f"{inner.n_objects:,} objects", _LEAST_OBJECTS
-        if inner.n_objects >= _LEAST_OBJECTS:
-            about = f"{len(inner):,} answers about {about}"
+        if inner.n_objects < _LEAST_OBJECTS:
+            caution = words.few_objects_to_choose_by(inner.n_objects, _LEAST_OBJECTS)
+        else:
             needed = _LEAST_PER_OBJECT * inner.n_objects // 3
-        caution = (
-            f"{about} are too few to choose by, which needs {needed:,}: all questions are drawn "
-            f"at random"
-        )
+            caution = words.few_answers_to_choose_by(len(inner), inner.n_objects, needed)
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
         given_before = question_keys(inner)[0]
@@ -240,17 +249,9 @@ def next_questions(
         wrong_share = belief.model.lapse * wrong_by_chance(inner.kind)
         enough = _GAINS_FROM * inner.n_objects
         if inner.kind == "closer" and wrong_share >= _MANY_WRONG and len(inner) < enough:
-            caution = (
-                f"about {wrong_share:.0%} of the answers are wrong: in trials with so many, chosen "
-                f"questions of kind closer told no more than random ones until there were "
-                f"{_GAINS_FROM} answers for each object, here {enough:,}"
-            )
+            caution = words.choosing_gains_little(wrong_share, _GAINS_FROM, enough)
         if rater is None and inner.chosen is not None and 2 * len(taken) > possible:
-            caution = (
-                f"{len(taken):,} of all {possible:,} questions have been asked: those drawn at "
-                f"random are now what the chosen ones left, so that depths by counting are off; "
-                f"with {option('rater')} a question may come again"
-            )
+            caution = words.random_ones_are_left_over(len(taken), possible)
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]
@@ -273,12 +274,12 @@ def next_questions(
 # ---- what is given --------------------------------------------------------------------------
 
 
-def _given(S: Data, kind: Kind | None) -> Statements:
+def _given(S: Any, kind: Kind | None) -> Statements:
     """The statements; of none, of the kind that is asked for."""
     if kind is not None:
         check_kind(kind)
     listed = isinstance(S, np.ndarray | list | tuple)
-    given = as_statements(S, kind) if listed else statements_of(S, "next_questions")  # type: ignore[arg-type]
+    given = as_statements(S, kind) if listed else statements_of(S, "next_questions")
     if kind is not None and kind != given.kind:
         if len(given):
             raise ParameterError(
@@ -344,7 +345,7 @@ class _Belief:
 
     def draws(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Maps that the answers allow, (count, n, d)."""
-        X = self.model.embedding
+        X = self.model.X
         values, axes = np.linalg.eigh(self.covariance)
         root = axes * np.sqrt(np.maximum(values, 0.0))
         moved = rng.standard_normal((count, X.size)) @ root.T
@@ -353,85 +354,73 @@ class _Belief:
 
 def _belief(
     inner: Statements,
-    order: IntArray,
-    given: Statements,
-    features: FeaturesLike | None,
-    model: AnswerModel | ChoiceMap | None,
+    fitted: Fit | None,
+    start: Fit | ChoiceMap | None,
+    features: Features | None,
     seed: int,
 ) -> _Belief | None:
     """From the answers, or features, or None where there is too little of either."""
-    read = None
-    if features is not None:
-        if model is not None:
-            raise ParameterError(
-                "give either features or a model that was fitted with them", parameter="features"
-            )
-        read = read_features(features, given._names, given.n_objects).take(order)
     if inner.n_objects < _LEAST_OBJECTS:
         return None
-    few = 3 * len(inner) < _LEAST_PER_OBJECT * inner.n_objects
-    if few and read is None and model is None:
+    known = features is not None or any(
+        isinstance(each, Fit) and each.features is not None for each in (fitted, start)
+    )
+    if not known and 3 * len(inner) < _LEAST_PER_OBJECT * inner.n_objects:
         return None
     if len(inner) == 0:
-        return None if read is None else _first_belief(read, inner)
-    if inner.n_objects > MOST_COORDINATES:
+        return None if features is None else _first_belief(features, inner)
+    if inner.n_objects > MOST_FACTORED:
         raise _too_many(inner.n_objects, 1)
-    fitted = _fitted(inner, model, read, seed)
-    if fitted.embedding_.size > MOST_COORDINATES:
-        raise _too_many(inner.n_objects, fitted.n_components_)
-    return _Belief(fitted.model_, fitted.place_covariance(inner))
+    if fitted is None and start is not None:
+        return _belief_from(_checked(start, inner), inner)
+    if fitted is None:
+        fitted = fit_answers(inner, How(n_jobs=1), features, random_state=seed)
+    fitted = fitted.canonical[0]
+    if fitted.map.X.size > MOST_FACTORED:
+        raise _too_many(inner.n_objects, fitted.map.n_components)
+    return _Belief(fitted.map, fitted.place_cov_of_all)
+
+
+def _checked(start: Fit | ChoiceMap, inner: Statements) -> Fit:
+    """The fit of the first answers, in the order of its own."""
+    known = opened(start) if isinstance(start, Fit | ChoiceMap) else None
+    if not isinstance(known, Fit):
+        raise wrong("start", start, "a Fit, a fitted ChoiceMap or None")
+    if known.kind != inner.kind:
+        raise ParameterError(
+            f"start is a fit of {known.kind} answers, not of {inner.kind} ones", parameter="start"
+        )
+    first = known.canonical[0]
+    if first.names != inner.names:
+        raise ParameterError(
+            f"start is a fit of {first.n_objects:,} objects, the answers are about "
+            f"{inner.n_objects:,}; give a fit of these objects",
+            parameter="start",
+        )
+    if first.map.X.size > MOST_FACTORED:
+        raise _too_many(inner.n_objects, first.map.n_components)
+    return first
+
+
+def _belief_from(first: Fit, inner: Statements) -> _Belief:
+    """By a map of all answers that starts where one of the first of them is."""
+    if len(first.sample) == len(inner):
+        return _Belief(first.map, first.place_cov_of_all)
+    again = first.refit(inner, start=first.map.X, max_iter=200, tol=1e-5)
+    covariance = place_covariance(inner, again, first.settings.l2, None, first.prior)
+    return _Belief(again, covariance)
 
 
 def _too_many(objects: int, dimensions: int) -> ParameterError:
     return ParameterError(
-        f"questions are chosen on maps of up to {MOST_COORDINATES:,} coordinates; {objects:,} "
+        f"questions are chosen on maps of up to {MOST_FACTORED:,} coordinates; {objects:,} "
         f"objects in {counted(dimensions, 'dimension')} are more"
     )
 
 
-def _fitted(
-    inner: Statements,
-    model: AnswerModel | ChoiceMap | None,
-    features: Features | None,
-    seed: int,
-) -> ChoiceMap:
-    """The choice map of the answers; quickly, where one of the first of them is known."""
-    if model is None:
-        return ChoiceMap(random_state=seed, n_jobs=1).fit(inner, features=features)
-    known = getattr(model, "map", model)
-    if not isinstance(known, ChoiceMap) or not hasattr(known, "embedding_"):
-        raise wrong("model", model, "an AnswerModel, a fitted ChoiceMap or None")
-    if known.model_.kind != inner.kind:
-        raise ParameterError(
-            f"the model is of {known.model_.kind} answers, not of {inner.kind} ones",
-            parameter="model",
-        )
-    if known.streamed_ is not None or len(known.embedding_) != inner.n_objects:
-        raise ParameterError(
-            f"the model is of {len(known.embedding_):,} objects, the statements are about "
-            f"{inner.n_objects:,}; give a model of these objects",
-            parameter="model",
-        )
-    known = known.among(inner)
-    if len(known._fitted_to[0]) == len(inner):
-        return known
-    again = known.like(
-        known.n_components_,
-        l2=known.l2_,
-        length=known.length_,
-        lapses=known.lapse_,
-        init=known.embedding_,
-        max_iter=200,
-        tol=1e-5,
-        random_state=seed,
-        n_jobs=1,
-    )
-    return again.fit(inner, features=known.features_)
-
-
 def _first_belief(features: Features, inner: Statements) -> _Belief:
     """Before the first answer: the features' two main axes, and much room about them."""
-    if 2 * inner.n_objects > MOST_COORDINATES:
+    if 2 * inner.n_objects > MOST_FACTORED:
         raise _too_many(inner.n_objects, 2)
     whole = np.hstack([block.factor for block in features.blocks])
     X = np.zeros((inner.n_objects, 2))
@@ -463,7 +452,7 @@ class _Target:
 
 
 def _target(goal: Goal, belief: _Belief, rng: np.random.Generator) -> _Target:
-    X = belief.model.embedding
+    X = belief.model.X
     n = len(X)
     even = np.full(n, 1 / n)
     if goal == "map":
@@ -522,7 +511,7 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
-    X = belief.model.embedding
+    X = belief.model.X
     n, d = X.shape
     seed = int(rng.integers(2**31))
     best, labels = -np.inf, np.zeros(n, dtype=np.int64)
@@ -649,7 +638,7 @@ def _pick(
     next person's answer to it will be much like the others', more so than a map expects.
     """
     model = belief.model
-    kind, n = model.kind, len(model.embedding)
+    kind, n = model.kind, len(model.X)
     target = _target(goal, belief, rng)
     taken = np.union1d(taken, _keys(kind, n, drawn))
     size = max(_POOL, 20 * count)
@@ -679,7 +668,7 @@ class _Sight:
         worth: FloatArray,
         rng: np.random.Generator,
     ) -> None:
-        d = belief.model.embedding.shape[1]
+        d = belief.model.X.shape[1]
         self.questions = questions
         self.at = (questions[:, :, None] * d + np.arange(d)).reshape(len(questions), 3 * d)
         F = _information(belief.model, belief.draws(_DRAWS, rng), questions)

@@ -9,7 +9,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.agreement import AsDict, raters_of
-from trilens.questions.model import AnswerModel
+from trilens.maps.fitted import Fit
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 
@@ -72,7 +72,7 @@ class ObjectFacts(AsDict):
 
 
 def object_facts(
-    statements: Statements, points: FloatArray, model: AnswerModel | None = None
+    statements: Statements, points: FloatArray, fitted: Fit | None = None
 ) -> tuple[ObjectFacts, ...]:
     """What is known of each object; empty where there are very many objects or answers.
 
@@ -80,8 +80,8 @@ def object_facts(
     ----------
     points : (n, d) array
         A map of the objects.
-    model : AnswerModel, optional
-        Without it nothing is expected of an answer.
+    fitted : Fit, optional
+        Of the same objects in the same order; without it nothing is expected of an answer.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def object_facts(
     n, m = statements.n_objects, len(statements)
     if not m or n > _MOST_OBJECTS or m > _MOST_ANSWERS:
         return ()
-    expected = None if model is None else model.map.predict_proba(statements)
+    expected = None if fitted is None else fitted.probabilities(statements)
     asked = _questions(statements, expected)
     raters = _raters(statements, expected)
     nearest = _nearest(points)

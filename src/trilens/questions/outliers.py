@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import real_number, whole_number, wrong
@@ -16,9 +17,10 @@ from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, asked_of, objects_of, register
 from trilens.counts import CentralCounts
-from trilens.depth import centrality, counted_shares
 from trilens.errors import ParameterError
+from trilens.lens import centrality
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import of_statements
 from trilens.maps.features import FeaturesLike
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
@@ -33,6 +35,7 @@ from trilens.questions.outlier_test import (
     outliers_by_depth,
     outliers_of_fit,
 )
+from trilens.shares import counted_shares
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
 from trilens.words import about_outliers
@@ -298,6 +301,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     _: KW_ONLY
     kind: Kind | None = None
 
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
+
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""
         if not isinstance(X, CentralCounts):
@@ -404,6 +410,9 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     map: str | ChoiceMap = "auto"
     random_state: RandomState = 0
     kind: Kind | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
 
     def fit(
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None

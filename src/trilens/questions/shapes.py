@@ -312,7 +312,8 @@ class _Fit:
 
     def lines(self) -> list[Fitted]:
         """Straight, bent and bent twice, started along the first axis and along neighbours."""
-        from trilens.questions.cluster.spectral import laplacian_eigenvectors, neighbour_graph
+        from trilens.lens import laplacian_eigenvectors
+        from trilens.questions.cluster.spectral import neighbour_graph
 
         n, d = self._X.shape
         first = (self._X - self._mean) @ self._axes[0]

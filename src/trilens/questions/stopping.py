@@ -17,15 +17,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
-from trilens._typing import FloatArray, RandomState
+from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
+from trilens.ask import Data, statements_of, with_fit
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
-from trilens.maps.features import FeaturesLike
-from trilens.questions.data import Data, statements_of
-from trilens.questions.medoid import medoid_set
-from trilens.questions.model import AnswerModel, answer_model
+from trilens.maps.fitted import Fit, fit_answers
+from trilens.maps.fitting import How
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.questions.depth import centrality_of, medoid_set
 from trilens.statements import Statements
 from trilens.statements.columns import is_table
 from trilens.statements.combine import questions
@@ -60,10 +62,6 @@ class Stopping:
     ----------
     rule : {"medoid", "map", "groups", "price"}
     stop : bool
-    why : str
-        What was seen, in a sentence.
-    next : str
-        What it takes to go on.
     answers : int
         The answers so far.
     look : int
@@ -83,12 +81,19 @@ class Stopping:
         What it is compared with.
     candidates : tuple of str
         The medoid set.
+    objects : int
+    expected : float or None
+        The gain itself, of which ``value`` is the upper bound.
+    before : int or None
+        The groups at the look before.
+    price : float or None
+        Of one answer.
+    left : int or None
+        Answers that the budget still pays.
     """
 
     rule: Rule
     stop: bool
-    why: str
-    next: str
     answers: int
     look: int = 0
     looked_at: int = 0
@@ -98,14 +103,30 @@ class Stopping:
     value: float | None = None
     limit: float | None = None
     candidates: tuple[str, ...] = ()
+    objects: int = 0
+    expected: float | None = None
+    before: int | None = None
+    price: float | None = None
+    left: int | None = None
+
+    @property
+    def why(self) -> str:
+        """What was seen, in a sentence."""
+        return words.stopping(self)[0]
+
+    @property
+    def next(self) -> str:
+        """What it takes to go on."""
+        return words.stopping(self)[1]
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens stop --json`` prints them."""
-        return asdict(self) | {"candidates": list(self.candidates)}
+        facts = {"rule": self.rule, "stop": self.stop, "why": self.why, "next": self.next}
+        return facts | asdict(self) | {"candidates": list(self.candidates)}
 
 
 def stopping(
-    S: Data,
+    answers: Data,
     rule: Rule = "medoid",
     *,
     at_most: int = 3,
@@ -113,17 +134,17 @@ def stopping(
     price: float | None = None,
     budget: float | None = None,
     level: float = 0.95,
-    features: FeaturesLike | None = None,
     random_state: RandomState = 0,
 ) -> Stopping:
     """Whether a study may stop, by a rule that holds however often it is asked.
 
     Parameters
     ----------
-    S : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
         The answers so far, in the order in which they were given; a file or a table with the
         column ``answered_at`` is taken in that order. (Statements have no such column: put them
-        in order.) Questions may be random or chosen by `next_questions`.
+        in order.) Questions may be random or chosen by `next_questions`. The first answers are
+        fitted as those of a given fit were, with its features.
     rule : {"medoid", "map", "groups", "price"}
         ``"medoid"``: the set of objects that may be the most central has at most ``at_most``;
         with probability ``level`` it then holds the true one. ``"map"``: 1000 more answers would
@@ -138,8 +159,6 @@ def stopping(
         For ``"price"``, both.
     level : float
         Between 0 and 0.99: maps drawn at random do not tell rarer misses.
-    features : array, table or dict, optional
-        Vectors of the objects, as in `ChoiceMap.fit`.
     random_state : int
 
     Notes
@@ -164,11 +183,12 @@ def stopping(
     level = real_number("level", level)
     if not 0 < level <= _MOST_LEVEL:
         raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
-    if is_table(S) and not isinstance(S, np.ndarray):
-        S = Answers(S)  # whose other columns are known
-    given = _in_time(S)
+    # the other columns of a table are known by its handle
+    table = is_table(answers) and not isinstance(answers, np.ndarray)
+    data, fitted = (Answers(answers), None) if table else with_fit(answers)
+    given = _in_time(data)
     if rule == "price":
-        return by_price(_paid(S, given), price, budget)
+        return by_price(_paid(data, given), price, budget)
     if price is not None or budget is not None:
         raise ParameterError(f"a price and a budget are for {option('rule', 'price')}")
     if given.n_objects < 4:
@@ -178,43 +198,44 @@ def stopping(
     if rule == "medoid" and most >= given.n_objects:
         raise wrong("at_most", at_most, f"less than the {given.n_objects:,} objects")
     look, at, following = looks(given.n_objects, len(given))
+    seen = Stopping(
+        rule,
+        False,
+        len(given),
+        look=look,
+        looked_at=at,
+        next_look=following,
+        asked_level=level,
+        objects=given.n_objects,
+    )
     if look == 0:
-        return Stopping(
-            rule,
-            False,
-            f"the first look needs {following:,} answers, there are {len(given):,}",
-            f"the first look is at {following:,} answers, {following - len(given):,} more",
-            len(given),
-            next_look=following,
-            asked_level=level,
-        )
-    seed = seed_of(random_state)
+        return seen
     may_miss = (1 - level) * spent(look)
-    facts: dict[str, Any] = {
-        "next": f"the next look is at {following:,} answers, {following - len(given):,} more",
-        "answers": len(given),
-        "look": look,
-        "looked_at": at,
-        "next_look": following,
-        "level": 1 - may_miss,
-        "asked_level": level,
-    }
+    seen = replace(seen, level=1 - may_miss)
     draws = int(np.clip(np.ceil(2 / may_miss), *_DRAWS))
-    model = replace(answer_model(given[:at], seed, features=features), n_draws=draws)
+    first = _first(given, at, fitted, seed_of(random_state))
+    inner, rank = replace(first.canonical[0], n_draws=draws), first.canonical[1]
     if rule == "medoid":
-        found = _by_set(model, most, may_miss, facts)
-    elif rule == "map":
-        found = _by_gain(model, least, may_miss, facts)
-    else:
-        found = _by_groups(given, model, look, features, facts)
-    if found.stop:
-        found = replace(found, next="no more answers are needed for this")
-    if at == len(given):
-        return found
-    return replace(found, why=f"at the last look, at {at:,} answers: {found.why}")
+        return _by_set(seen, inner, given.names, rank, most, may_miss)
+    if rule == "map":
+        return _by_gain(seen, inner, least, may_miss)
+    before = None
+    found = _groups(inner)
+    if look > 1 and found > 1:
+        earlier = looks(given.n_objects, at - 1)[1]
+        before = _groups(_first(given, earlier, fitted, seed_of(random_state)).canonical[0])
+    stop = found > 1 and before == found
+    return replace(seen, stop=stop, value=float(found), before=before, level=None, asked_level=None)
 
 
-def _in_time(S: Data) -> Statements:
+def _first(given: Statements, at: int, fitted: Fit | None, seed: int) -> Fit:
+    """The fit of the first answers, as that of all was made."""
+    if fitted is None:
+        return fit_answers(given[:at], How(), random_state=seed)
+    return fit_answers(given[:at], fitted.how, fitted.features, random_state=seed)
+
+
+def _in_time(S: Any) -> Statements:
     """The answers, by the times in the column ``answered_at`` where there is one."""
     given = statements_of(S, "stopping")
     if not isinstance(S, Answers) or S.reading is None:
@@ -257,7 +278,7 @@ def spent(look: int) -> float:
     return even if late <= 0 else even / (late * (late + 1))
 
 
-def _paid(S: Data, given: Statements) -> int:
+def _paid(S: Any, given: Statements) -> int:
     """The answers that were paid: with those of raters, and to questions, that are left out."""
     if not isinstance(S, Answers) or S.reading is None:
         return len(given)
@@ -282,110 +303,84 @@ def by_price(answers: int, price: float | None, budget: float | None) -> Stoppin
     return Stopping(
         "price",
         left <= 0,
-        f"{answers:,} answers at {each:g} cost {answers * each:,.2f} of {whole:,.2f}",
-        "another answer would be beyond the budget" if left <= 0 else f"{left:,} more can be paid",
         answers,
         looked_at=answers,
         value=answers * each,
         limit=whole,
+        price=each,
+        left=left,
     )
 
 
-def _by_set(model: AnswerModel, most: int, may_miss: float, facts: dict[str, Any]) -> Stopping:
-    inner, rank = model.in_order, model.ordered.rank
-    inside = medoid_set(inner, 1 - may_miss)[rank]
-    score = inner.centrality[rank]
+def _by_set(
+    seen: Stopping,
+    fitted: Fit,
+    names: tuple[str, ...],
+    rank: IntArray,
+    most: int,
+    may_miss: float,
+) -> Stopping:
+    inside = medoid_set(fitted, 1 - may_miss)[rank]
+    score = centrality_of(fitted)[rank]
     by_score = np.flatnonzero(inside)[np.argsort(-score[inside], kind="stable")]
-    names = tuple(model.statements.names[i] for i in by_score)
-    size, stop = len(names), len(names) <= most
-    return Stopping(
-        "medoid",
-        stop,
-        f"{size:,} of {len(score):,} objects could be the most central; the rule allows {most:,}",
-        value=float(size),
+    found = tuple(names[i] for i in by_score)
+    return replace(
+        seen,
+        stop=len(found) <= most,
+        value=float(len(found)),
         limit=float(most),
-        candidates=names,
-        **facts,
+        candidates=found,
     )
 
 
-def _by_gain(model: AnswerModel, least: float, may_miss: float, facts: dict[str, Any]) -> Stopping:
+def _by_gain(seen: Stopping, fitted: Fit, least: float, may_miss: float) -> Stopping:
     from scipy.special import ndtri
 
-    mean, error = expected_gain(model)
+    mean, error = expected_gain(fitted)
     bound = max(float(mean - ndtri(may_miss) * error), 0.0)
-    stop = bound < least
-    return Stopping(
-        "map",
-        stop,
-        f"1,000 more answers would raise the share of predicted answers by about "
-        f"{max(mean, 0):.4f}, at most {bound:.4f}; the limit is {least:g}",
-        value=bound,
-        limit=least,
-        **facts,
-    )
+    return replace(seen, stop=bound < least, value=bound, limit=least, expected=mean)
 
 
-def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
+def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     """What more answers would add to the share of answers that the map predicts, and its error.
 
     Questions are held out in five folds, and predicted by maps of all other answers and of half
     of them. The share that is still missing falls nearly as 1 / answers (measured: see the error of
     the map in docs/questions/next-questions.md), so that the difference tells what more
     answers will add. Only random questions are predicted: chosen ones are harder than others.
+
+    Parameters
+    ----------
+    fitted : Fit
+        In the order of its own.
+    more : int
     """
-    inner = model.in_order
-    S, M = inner.statements, inner.map
+    S = fitted.sample
     S.at_random()  # refuses where there is none
-    rng = np.random.default_rng([model.seed, 43])
-    question, _, asked = questions(S)
-    fold = rng.permutation(len(asked))[question] % _FOLDS
-    half = rng.permutation(len(asked))[question] % 2 == 0
+    rng = np.random.default_rng([fitted.seed, 43])
+    question = questions(S)[0]
+    fold = parts_of(question, _FOLDS, rng)
+    half = parts_of(question, 2, rng) == 0
     told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
-    better: list[FloatArray] = []
-    sizes = np.zeros(2)
-    with M.refitting(S, max_iter=60) as refit:
-        for k in range(_FOLDS):
-            rest, held = fold != k, (fold == k) & told
-            if not held.any():
-                continue
-            some = S.take(held)
-            right = [
-                predicted(refit(weights.astype(np.float64)).probabilities(some))
-                for weights in (rest, rest & half)
-            ]
-            better.append(right[0] - right[1])
-            sizes += [rest.sum() / _FOLDS, (rest & half).sum() / _FOLDS]
-    difference = np.concatenate(better)
-    whole, part = max(float(sizes[0]), 1.0), max(float(sizes[1]), 1.0)
+    refit = fitted.refits()
+    sizes = np.array([[(fold != k).sum(), ((fold != k) & half).sum()] for k in range(_FOLDS)])
+
+    def right(used: BoolArray) -> FloatArray:
+        def of(seen: BoolArray) -> Chances:
+            return refit((seen & used).astype(np.float64)).probabilities
+
+        return predicted(held_out(S, folds_of(fold), of))[told]
+
+    difference = right(np.ones(len(S), dtype=bool)) - right(half)
+    whole, part = np.maximum(sizes.mean(axis=0), 1.0).tolist()
     m = len(S)
     factor = (1 / m - 1 / (m + more)) / (1 / part - 1 / whole)
     error = float(difference.std() / np.sqrt(len(difference)))
     return float(difference.mean()) * factor, error * factor
 
 
-def _by_groups(
-    given: Statements,
-    model: AnswerModel,
-    look: int,
-    features: FeaturesLike | None,
-    facts: dict[str, Any],
-) -> Stopping:
-    found = model.examined.suggestion.n_clusters
-    before = None
-    if look > 1 and found > 1:
-        at = looks(given.n_objects, facts["looked_at"] - 1)[1]
-        earlier = answer_model(given[:at], model.seed, features=features)
-        before = earlier.examined.suggestion.n_clusters
-    stop = found > 1 and before == found
-    if stop:
-        why = f"{found} groups, at this look and the one before"
-    elif found == 1:
-        why = "no groups stand out so far; that there are none is never certain"
-    elif before is None:
-        why = f"{found} groups, at this look only"
-    else:
-        was = f"{before} groups" if before > 1 else "none"
-        why = f"{found} groups at this look, {was} at the one before"
-    facts |= {"level": None, "asked_level": None}
-    return Stopping("groups", stop, why, value=float(found), **facts)
+def _groups(fitted: Fit) -> int:
+    """How many groups there are."""
+    from trilens.questions.cluster.groups import cluster
+
+    return int(cluster(fitted).n_clusters)

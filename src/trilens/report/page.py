@@ -169,29 +169,12 @@ class ShareMark:
 
 
 @dataclass(frozen=True)
-class CurveDrawing:
-    """A learning curve and its forecast, as points of SVG lines."""
-
-    title: str
-    said: str
-    seen: str
-    ahead: str
-    band: str
-    goal_y: str
-    first: str
-    last: str
-    low: str
-    high: str
-
-
-@dataclass(frozen=True)
 class ReliabilityDrawing:
     """What the part about reliability draws."""
 
     marks: list[ShareMark]
     raters: list[Facts]
     raters_left: int
-    curves: list[CurveDrawing]
 
 
 def write_report(facts: Facts, path: str | Path, pictures: Pictures | None = None) -> None:
@@ -661,73 +644,6 @@ def _reliability_drawing(facts: Facts) -> ReliabilityDrawing:
         marks=sorted(marks, key=lambda mark: mark.value),
         raters=raters[:MOST_RATERS],
         raters_left=max(len(raters) - MOST_RATERS, 0),
-        curves=_curves(facts["forecast"]),
-    )
-
-
-def _curves(forecast: Facts | None) -> list[CurveDrawing]:
-    if forecast is None:
-        return []
-    of_set, of_map = forecast["for_set"], forecast["for_map"]
-    return [
-        _curve(
-            "Objects that could be the most central",
-            forecast,
-            "set_size",
-            of_set["goal"],
-            f"Narrowing them down to {of_set['goal']:g} takes {_answers(of_set)}.",
-            from_zero=True,
-        ),
-        _curve(
-            "How close the map is to that of unlimited answers",
-            forecast,
-            "map_accuracy",
-            of_map["goal"],
-            f"A correlation of {of_map['goal']:g} takes {_answers(of_map)}.",
-            from_zero=False,
-        ),
-    ]
-
-
-def _answers(need: Facts) -> str:
-    if need["answers"] is None:
-        return "more answers than can be forecast"
-    low = 0 if need["low"] is None else need["low"]
-    upto = "" if need["high"] is None else f" ({low:,} to {need['high']:,})"
-    return f"about {need['answers']:,} answers in total{upto}"
-
-
-def _curve(
-    title: str, forecast: Facts, key: str, goal: float, said: str, *, from_zero: bool
-) -> CurveDrawing:
-    seen = [(point["answers"], point[key]) for point in forecast["points"]]
-    ahead = [(e["answers"], e["value"], e["low"], e["high"]) for e in forecast[key]]
-    start, end = np.log(seen[0][0]), np.log(ahead[-1][0])
-    values = [y for _, y in seen] + [y for row in ahead for y in row[1:]] + [goal]
-    bottom, top = (0.0 if from_zero else min(values)), max(values)
-    if top <= bottom:
-        top = bottom + 1.0
-
-    def up(y: float) -> str:
-        return f"{60 - 58 * (y - bottom) / (top - bottom):.2f}"
-
-    def at(x: float, y: float) -> str:
-        return f"{100 * (np.log(x) - start) / (end - start):.2f},{up(y)}"
-
-    upper = [at(x, high) for x, _, _, high in ahead]
-    lower = [at(x, low) for x, _, low, _ in reversed(ahead)]
-    digits = 0 if from_zero else 2
-    return CurveDrawing(
-        title=title,
-        said=said,
-        seen=" ".join(at(x, y) for x, y in seen),
-        ahead=" ".join(at(x, y) for x, y, _, _ in ahead),
-        band=" ".join(upper + lower),
-        goal_y=up(goal),
-        first=f"{seen[0][0]:,}",
-        last=f"{ahead[-1][0]:,.0f}",
-        low=f"{bottom:.{digits}f}",
-        high=f"{top:.{digits}f}",
     )
 
 

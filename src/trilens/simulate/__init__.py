@@ -1,6 +1,7 @@
 """Simulated data: points, which triples are asked, how the answers go wrong."""
 
 from trilens.simulate.answers import answer, distort
+from trilens.simulate.neighbors import neighbor_statements
 from trilens.simulate.paper_survey import Survey, ask_survey
 from trilens.simulate.points import (
     Points,
@@ -29,6 +30,7 @@ __all__ = [
     "gaussian",
     "mixture",
     "n_questions",
+    "neighbor_statements",
     "simulate_statements",
     "stream_statements",
     "study",

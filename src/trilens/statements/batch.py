@@ -23,7 +23,8 @@ from trilens.statements.columns import (
 )
 from trilens.statements.names import ObjectList, is_missing
 from trilens.statements.positions import are_names, plain
-from trilens.statements.roles import FIELDS, Form
+from trilens.statements.roles import FIELDS
+from trilens.statements.rules import Form
 from trilens.statements.value import Statements, check_triples, chosen_first
 
 #: Rows of integer names that are looked up at a time: they stay in the cache.
@@ -79,6 +80,8 @@ class Batch:
     milli: bool = False
     words: bool = False
     text_raters: bool = True
+    #: The words for questions that were asked at random, where the file has its own.
+    random_words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.objects.num_rows)
@@ -161,6 +164,9 @@ class Batch:
     def _chosen(self, column: Any) -> AnyArray:
         """Whether each question was chosen by earlier answers; a missing reason is none."""
         at, values = parts(column)
+        if self.random_words:
+            known = ("", *self.random_words)
+            return np.array([*(v.strip() not in known for v in values), False])[at]
         strange = np.array([*(not is_missing(v) and not is_reason(v) for v in values), False])[at]
         if strange.any():
             row = int(strange.argmax())

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from trilens._parameters import whole_number
 from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, columns as kind_columns
-from trilens.statements.advice import advise, places_told, strangers
 from trilens.statements.columns import as_list, one_line
+from trilens.statements.patterns import LEAST, listed_values, propose, stranger, to_fill_in
 from trilens.statements.roles import (
     BY_SIDE,
     KIND_OF_ROLE,
     NAMES,
+    NUMBERED_ROLE,
     OPTIONAL,
-    SHAPES,
-    SHOWN,
-    UNFOLDED,
-    Form,
     Role,
-    Shape,
     Unit,
-    complete_shapes,
+    are_labels,
     key,
+    role_of,
     roles,
-    too_many_shown,
 )
+from trilens.statements.rules import PLAIN, Form, LayoutRule, complete, unfoldings
 
 if TYPE_CHECKING:
     from trilens.statements.names import ObjectList
     from trilens.statements.questions import Questions
+    from trilens.statements.table import NamedTable
 
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
@@ -49,10 +48,8 @@ PRESETS: dict[str, str] = {
     "survey": "exports of trilens survey, repeated questions included",
 }
 
-#: Rows from which the cells are asked whether a column holds what it is called.
-_TELLING_ROWS = 8
-#: What may stand before the ``=``.
-_MAPPABLE = (*NAMES, "ms", *UNFOLDED)
+#: What may stand before the ``=``, besides numbers of objects.
+_MAPPABLE = (*NAMES, "ms", "chosen_1", "shown_4", "not_chosen_1", "votes_1")
 
 
 def layout_error(label: str | None, problem: str) -> FormatError | StatementError:
@@ -78,6 +75,9 @@ class ReadOptions:
         Whether bad rows are left out and counted.
     rater_from_name
         Whether the name of a file is that of the rater.
+    reason_random
+        What the column ``reason`` calls questions that were asked at random; any other word then
+        stands for one that earlier answers chose.
     listed
         The names that the caller lists; a cell with such a name is never a missing one.
     questions
@@ -93,6 +93,7 @@ class ReadOptions:
     preset: Preset | None = None
     skip_bad: bool = False
     rater_from_name: bool = False
+    reason_random: tuple[str, ...] = ()
     listed: frozenset[str] = field(default=frozenset(), repr=False)
     questions: Questions | None = field(default=None, repr=False)
 
@@ -106,6 +107,7 @@ def read_options(
     counts_from: int | None = None,
     skip_bad: bool = False,
     rater_from_name: bool = False,
+    reason_random: Sequence[str] | str = (),
     objects: ObjectList | None = None,
     questions: Questions | None = None,
 ) -> ReadOptions:
@@ -130,10 +132,18 @@ def read_options(
         counts_from,
         skip_bad=skip_bad,
         rater_from_name=rater_from_name,
+        reason_random=_words(reason_random),
         listed=frozenset(() if objects is None else objects.names),
         questions=questions,
     )
     return with_preset(options, preset)
+
+
+def _words(given: Sequence[str] | str) -> tuple[str, ...]:
+    words = [given] if isinstance(given, str) else as_list(given, "reason_random")
+    if not all(isinstance(word, str) for word in words):
+        raise ParameterError("reason_random must be words of the file, as text")
+    return tuple(word.strip() for word in words)
 
 
 def with_preset(options: ReadOptions, preset: str | None) -> ReadOptions:
@@ -231,9 +241,13 @@ def column_spec(columns: ColumnsLike | ColumnSpec | None) -> ColumnSpec | None:
 def _mapping(pairs: list[tuple[str, str]]) -> ColumnSpec:
     known: list[tuple[str, str]] = []
     for given, column in pairs:
-        role = (
-            given if given in _MAPPABLE else next((r.name for r in roles([given]).values()), None)
-        )
+        known_role = given in _MAPPABLE or NUMBERED_ROLE.fullmatch(given) is not None
+        role = given if known_role else role_of(given)
+        if column == "?":
+            raise FormatError(
+                f"columns: {one_line(given, 40)}=? is to be filled in: write the name of the "
+                f"column, or its number, in place of the question mark, or leave it out"
+            )
         if role is None:
             raise FormatError(
                 f"columns: {one_line(given, 40)!r} is not something a column can hold; "
@@ -249,15 +263,6 @@ def _listed(names: Sequence[str] | None) -> str:
     """Column names for a message."""
     shown = ", ".join(one_line(name, 40) or "(empty)" for name in (names or ())[:24])
     return shown if len(names or ()) <= 24 else f"{shown}, ... ({len(names or ())} in all)"
-
-
-def _is_closer(known: Container[str]) -> bool:
-    """Whether the columns that are known by their names speak of an anchor, or of two sides.
-
-    >>> _is_closer({"near": 0}), _is_closer({"near": 0, "far": 1})
-    (False, True)
-    """
-    return "anchor" in known or ("near" in known and "far" in known)
 
 
 @dataclass(frozen=True)
@@ -304,81 +309,61 @@ class Layout:
         return found
 
 
-def find_layout(
-    names: Sequence[str],
-    options: ReadOptions,
-    label: str | None,
-    *,
-    header: bool = True,
-    rows: Sequence[Sequence[str]] = (),
-    row: int | None = None,
-) -> Layout:
-    """Find the columns of a statement among ``names``.
+def find_layout(table: NamedTable, options: ReadOptions) -> Layout:
+    """Find the columns of a statement among those of a table.
 
-    Parameters
-    ----------
-    names
-        The header's names; ``column 1``, ... where there is none.
-    label
-        The file, for messages; None for a table in memory.
-    header
-        Whether the names stand in the file.
-    rows
-        The first rows, for the advice in a message.
-    row
-        The file's row with the names, where that is a row of text.
+    Its first rows are looked at where the names do not suffice, and for messages.
     """
-    spec, kind, n = options.columns, options.kind, len(names)
-    if spec is not None and spec.names is not None and len(spec.names) != n:
+    spec, kind = options.columns, options.kind
+    names, label, header = table.names, table.label, table.header
+    if not names:
+        raise layout_error(label, "the table is empty: it has no columns")
+    called = names if header or len(names) != 2 else [*table.first, names][0]
+    if are_labels(called):
         raise layout_error(
             label,
-            f"{option('columns')} names {len(spec.names)} columns, but there are {n} "
-            f"({one_line(', '.join(names), 80)}); name every column, or pick some with "
-            f"{advise(names, rows, header=header, kind=kind)}",
+            f"this is a file of labels, by its columns {_listed(called)}: give it with "
+            f"{option('labels')}, beside a file of answers",
         )
+    if spec is not None and spec.names is not None and len(spec.names) != len(names):
+        raise wrong_width(spec, names, table.first, label)
     if not header and spec is None:
-        if options.preset == "things" and n == 3:
-            spec = ColumnSpec(names=("other_1", "other_2", "odd"))
-        else:
-            return _plain(names, kind, label, rows)
-    found = _roles(names, spec, label, header)
-    at: dict[str, int] = {}
-    twice: dict[str, tuple[int, int]] = {}
-    for position, role in sorted(found.items(), key=lambda item: item[1].rank):
-        if role.name not in at:
-            at[role.name] = position
-        elif found[at[role.name]].rank == role.rank:
-            twice.setdefault(role.name, (at[role.name], position))
-    mapped = () if spec is None else tuple(role for role, _ in spec.mapping or ())
-    if header and "chosen" in at and "chosen" not in mapped:
-        _settle_chosen(names, rows, found, at, twice, label)
-    if kind != "closer" and "anchor" in at and found[at["anchor"]].rank == BY_SIDE:
-        _middle_of_three(names, rows, found, at)
-    kinds = {role: found[i].kind for role, i in at.items()}
-    shape = _shape(names, kinds, kind, label, at, mapped)
-    for role_name in shape.roles if shape is not None else set(twice) - set(OPTIONAL):
-        if role_name in twice:
-            first, second = (names[i] for i in twice[role_name])
-            raise layout_error(
-                label,
-                f"two columns mean the same, {first!r} and {second!r}; "
-                f"say which with {option('columns', f'{role_name}=...')}",
-            )
-    if shape is None:
-        raise _missing(names, at, kind, label, rows, row)
-    if shape.form != "statement" and (spec is None or "shown_1" not in dict(spec.mapping or ())):
-        _refuse_more_than_three(names if spec is None else spec.names or names, label)
+        if options.preset != "things" or len(names) != 3:
+            return _plain(names, kind, label, table.first)
+        spec = ColumnSpec(names=("other_1", "other_2", "odd"))
+    found = column_roles(names, spec, label, header)
+    mapped = {} if spec is None else dict(spec.mapping or ())
+    at = _by_rank(names, found, mapped, label)
+    if "center" in at:
+        _settle_center(names, table.first, found, at, kind, label)
+    rule, told = _rule(names, found, at, kind, label, mapped)
+    if rule is None:
+        raise _unknown(table, at, kind)
+    if rule.form != "statement":
+        _refuse_more(names, at, rule, mapped, label)
     # the objects shown tell the place themselves
-    others = [name for name in OPTIONAL if not (name == "place" and shape.form == "shown")]
+    others = [name for name in OPTIONAL if not (name == "place" and rule.form == "shown")]
     return Layout(
         tuple(names),
-        shape.kind,
-        tuple(at[role] for role in shape.roles),
+        told,
+        tuple(at[role] for role in rule.required),
         {name: at[name] for name in others if name in at},
-        form=shape.form,
-        shape=shape.roles,
+        form=rule.form,
+        shape=rule.required,
         unit=found[at["seconds"]].unit if "seconds" in at else "s",
         header=header,
+    )
+
+
+def wrong_width(
+    spec: ColumnSpec, names: Sequence[str], rows: Sequence[Sequence[str]], label: str | None
+) -> FormatError | StatementError:
+    """The refusal of names for all columns that are too few or too many."""
+    return layout_error(
+        label,
+        f"{option('columns')} names {len(spec.names or ())} columns, but there are {len(names)}: "
+        f"{listed_values(names, rows)}; name every column, or pick some with "
+        f"{option('columns', to_fill_in(names, {}))}",
     )
 
 
@@ -389,19 +374,18 @@ def _plain(
     n = len(names)
     if n != 3:
         numbers = [str(i + 1) for i in range(n)]
-        pick = option("columns")
-        if n > 3:
-            advice = advise(numbers, rows, header=False, kind=kind)
-            said = f"{option('header', False)} and " if advice.columns is not None else ""
-            pick = f"{said}{advice}"
+        found = propose(numbers, rows, header=False, kind=kind) if n > 3 else None
+        pick = option("columns", to_fill_in(numbers, {}))
+        if found is not None:
+            pick = f"{option('header', False)} and {found}"
         raise layout_error(
             label,
             f"{n} {'column' if n == 1 else 'columns'} without a header "
-            f"that names them; a file without header has three, the singled-out object first: "
-            f"name the columns with {pick}",
+            f"that names them: {listed_values(numbers, rows)}; a file without header has three, "
+            f"the singled-out object first: name the columns with {pick}",
         )
     # what two objects are compared with may be of another sort
-    why = "" if kind == "closer" else strangers(names, rows, (0, 1, 2))
+    why = "" if kind == "closer" else stranger(rows)
     if why:
         raise layout_error(
             label,
@@ -412,7 +396,7 @@ def _plain(
     return Layout(tuple(names), None, (0, 1, 2), shape=shape, header=False)
 
 
-def _roles(
+def column_roles(
     names: Sequence[str], spec: ColumnSpec | None, label: str | None, header: bool
 ) -> dict[int, Role]:
     """The role of each column, by what the caller says and else by its name."""
@@ -422,7 +406,7 @@ def _roles(
     if spec is None:
         return found
     mapped = spec.positions(names if header else None, len(names), label)
-    whole = bool(complete_shapes(dict.fromkeys(mapped)))
+    whole = bool(complete(mapped)) or bool(unfoldings(mapped))
     kept = {
         i: role
         for i, role in found.items()
@@ -441,155 +425,202 @@ def _roles(
     return kept
 
 
-def _settle_chosen(
+def by_rank(found: Mapping[int, Role]) -> dict[str, int]:
+    """Where each role is: of several columns, the one whose name says it most plainly."""
+    at: dict[str, int] = {}
+    for position, role in sorted(found.items(), key=lambda item: item[1].rank):
+        at.setdefault(role.name, position)
+    return at
+
+
+def _by_rank(
     names: Sequence[str],
-    rows: Sequence[Sequence[str]],
     found: Mapping[int, Role],
-    at: dict[str, int],
-    twice: dict[str, tuple[int, int]],
+    mapped: Mapping[str, str],
     label: str | None,
-) -> None:
-    """Of the columns that are called so, the one whose cells are answers; or none of them."""
-    if "shown_3" in at:
-        beside = [at[role] for role in SHOWN if role in at]
-    else:
-        beside = [at[role] for role in SHOWN[:2] if role in at and "anchor" in at]
-    if len(beside) < 2 or len(rows) < _TELLING_ROWS:
-        return
-    center = [at["anchor"]] if "anchor" in at and found[at["anchor"]].rank == BY_SIDE else []
-    called = sorted(
-        (i for i, role in found.items() if role.name == "chosen"), key=lambda i: found[i].rank
-    )
-    told = {i: places_told(names, rows, i, [*beside, *center]) for i in called}
-    right = {i: places for i, places in told.items() if (places >= 0).sum() > 0.1 * len(places)}
-    twice.pop("chosen", None)
-    if not right:
-        # our own name for it is meant so: the first row that is wrong will be named
-        ours = key(names[at["chosen"]]) == "chosen"
-        if not ours and not any((places >= 0).any() for places in told.values()):
-            del at["chosen"]
-        return
-    first, *others = right
-    at["chosen"] = first
-    for other in others:
-        both = (right[first] >= 0) & (right[other] >= 0)
-        if (right[first] != right[other])[both].sum() > 0.01 * both.sum():
+) -> dict[str, int]:
+    """The same; but which of two columns holds the answer, or an object, is asked."""
+    at = by_rank(found)
+    for role, first in at.items():
+        if role in OPTIONAL or role in mapped:
+            continue
+        again = [i for i, each in found.items() if each.name == role and i != first]
+        rank = found[first].rank
+        plainly = role == "chosen" and rank > 0
+        rivals = [i for i in again if plainly or found[i].rank == rank]
+        if rivals:
+            one, other = one_line(names[first], 40), one_line(names[rivals[0]], 40)
             raise layout_error(
                 label,
-                f"the columns {one_line(names[first], 40)!r} and {one_line(names[other], 40)!r} "
-                f"both name an object that was shown, and not the same one; say which is the "
-                f"answer with {option('columns', f'chosen={names[first]}')} or "
-                f"{option('columns', f'chosen={names[other]}')}",
+                f"the columns {one!r} and {other!r} may both hold "
+                f"{'the answer' if role == 'chosen' else role}; say which does with "
+                f"{option('columns', f'{role}={one}')} or {option('columns', f'{role}={other}')}",
             )
+    return at
 
 
-def _middle_of_three(
+def _settle_center(
     names: Sequence[str],
     rows: Sequence[Sequence[str]],
     found: dict[int, Role],
     at: dict[str, int],
-) -> None:
-    """``center`` is what the others are compared with, unless it can be the answer itself."""
-    if not {"chosen", "shown_1", "shown_2"} <= set(at) or len(rows) < _TELLING_ROWS:
-        return
-    three = [at["shown_1"], at["anchor"], at["shown_2"]]
-    told = places_told(names, rows, at["chosen"], three)
-    known = told[told >= 0]
-    # a number or a letter counts two places as well as three
-    if len(set(known.tolist())) < 3 or (known == 1).mean() < 0.05:
-        return
-    del at["anchor"]
-    at |= dict(zip(SHOWN, three, strict=True))
-    found[three[1]] = Role("shown_2", None, BY_SIDE)
-
-
-def _shape(
-    names: Sequence[str],
-    kinds: Mapping[str, Kind | None],
     kind: Kind | None,
     label: str | None,
+) -> None:
+    """``center`` is the middle one of three where it was ever chosen, and else the anchor."""
+    center, left, right = at.pop("center"), at.get("shown_1"), at.get("shown_2")
+    if left is None or right is None or "anchor" in at or "shown_3" in at:
+        return
+    ever = "chosen" in at and _ever_chosen(names, rows, at["chosen"], center)
+    if kind != "closer" and ever:
+        at |= {"shown_2": center, "shown_3": right}
+        found[center] = Role("shown_2", None, BY_SIDE)
+        return
+    bare = found[center].rank < BY_SIDE
+    if kind is None and not bare and len(rows) < LEAST:
+        raise layout_error(
+            label,
+            f"column {one_line(names[center], 40)!r} may be the middle one of three objects, or "
+            f"what the two others are compared with; say which with {option('kind', 'odd')}, "
+            f"{option('kind', 'central')} or {option('kind', 'closer')}",
+        )
+    if kind in (None, "closer") or bare:
+        at["anchor"] = center
+        found[center] = Role("anchor", "closer", BY_SIDE)
+    else:
+        at |= {"shown_2": center, "shown_3": right}
+
+
+def _ever_chosen(
+    names: Sequence[str], rows: Sequence[Sequence[str]], answer: int, center: int
+) -> bool:
+    """Whether an answer names the object in the middle, or its place."""
+    words = {"center", "centre", "middle", "mid", "m", "c", "mitte", key(names[center])}
+    seen = {key(row[answer]) for row in rows if len(row) == len(names)}
+    if seen & words or len(seen & {"0", "1", "2", "3"}) == 3:
+        return True
+    return any(row[answer] == row[center] for row in rows if len(row) == len(names))
+
+
+def _rule(
+    names: Sequence[str],
+    found: Mapping[int, Role],
     at: Mapping[str, int],
-    mapped: Sequence[str],
-) -> Shape | None:
-    """The set of columns that is read, with all that the caller names; None where none is."""
+    kind: Kind | None,
+    label: str | None,
+    mapped: Mapping[str, str],
+) -> tuple[LayoutRule | None, Kind | None]:
+    """The rule by which the columns are read, with all that the caller names; and its kind."""
+    kinds = {role: found[i].kind for role, i in at.items()}
     own = {role for role in mapped if role not in (*OPTIONAL, "ms")}
-    complete = [shape for shape in complete_shapes(kinds) if own <= set(shape.roles)]
-    fitting = [shape for shape in complete if shape.fits(kind)]
-    if complete and not fitting:
-        raise _contradiction(names, complete[0], at, kind, label)
-    if len({shape.kind for shape in fitting}) > 1:
+    fits = [rule for rule in complete(at) if own <= set(rule.required)]
+    serving = [rule for rule in fits if rule.serves(rule.kind(kinds), kind)]
+    if fits and not serving:
+        raise _contradiction(names, fits[0], fits[0].kind(kinds), at, kind, label)
+    if len({rule.kind(kinds) for rule in serving}) > 1:
         raise layout_error(
             label,
             f"the columns {_listed(names)} can be read as "
-            f"{' or as '.join(', '.join(shape.roles) for shape in fitting)}; say which with "
+            f"{' or as '.join(', '.join(rule.required) for rule in serving)}; say which with "
             f"{option('kind')} or {option('columns')}",
         )
-    return fitting[0] if fitting else None
+    return (serving[0], serving[0].kind(kinds)) if serving else (None, None)
 
 
 def _contradiction(
     names: Sequence[str],
-    shape: Shape,
+    rule: LayoutRule,
+    told: Kind | None,
     at: Mapping[str, int],
     kind: Kind | None,
     label: str | None,
 ) -> FormatError | StatementError:
-    if shape.form == "shown" and shape.kind is None:
+    if rule.form == "shown" and told is None:
         return layout_error(
             label,
             "similarity triplets have the columns anchor, near, far; "
             "chosen and shown columns are of kind central or odd",
         )
-    telling = next(role for role in shape.roles if role in KIND_OF_ROLE or role == "chosen")
+    telling = next(role for role in rule.required if role in KIND_OF_ROLE or role == "chosen")
     return layout_error(
         label,
         f"column {names[at[telling]]!r} says that the statements are of kind "
-        f"{shape.kind}, but kind {kind} was asked for; leave the kind out, or say what the "
+        f"{told}, but kind {kind} was asked for; leave the kind out, or say what the "
         f"columns hold with {option('columns')}",
     )
 
 
-def _refuse_more_than_three(names: Sequence[str], label: str | None) -> None:
-    if too_many_shown(names):
+def _refuse_more(
+    names: Sequence[str],
+    at: Mapping[str, int],
+    rule: LayoutRule,
+    mapped: Mapping[str, str],
+    label: str | None,
+) -> None:
+    """Refuse more objects, or more picks, than the rule takes: none of them is left out."""
+    if "shown_4" in at and "shown_1" not in mapped:
         raise layout_error(
             label,
-            f"the columns {_listed(names)} show more than three objects at a time; a statement is "
-            f"about three: pick them with {option('columns')}, or use Statements.from_questions",
+            f"the columns {_listed(names)} show more than three objects at a time; name those of "
+            f"a question with {option('columns', 'chosen=?,shown_1=?,shown_2=?,shown_3=?')}",
+        )
+    refuse_more_picks(names, at, [at[role] for role in rule.required], label)
+
+
+def refuse_more_picks(
+    names: Sequence[str], at: Mapping[str, int], used: Sequence[int], label: str | None
+) -> None:
+    """Refuse to take one of several picks: the others would count as not chosen."""
+    own = roles(names)
+    picks = [i for i, role in own.items() if re.fullmatch(r"chosen_\d+", role.name)]
+    read = {*used, *(i for role, i in at.items() if role.startswith("chosen"))}
+    left = [i for i in picks if i not in read]
+    if left and any(i in read for i in picks):
+        every = ",".join(
+            f"chosen_{k + 1}={one_line(names[i], 40)}" for k, i in enumerate(sorted(picks))
+        )
+        raise layout_error(
+            label,
+            f"{len(picks)} columns hold what was chosen ({_listed([names[i] for i in picks])}), "
+            f"but {one_line(names[left[0]], 40)} would count as not chosen; name them all, "
+            f"{option('columns', every)}",
         )
 
 
-def _missing(
-    names: Sequence[str],
-    at: Mapping[str, int],
-    kind: Kind | None,
-    label: str | None,
-    rows: Sequence[Sequence[str]],
-    row: int | None,
+def _unknown(
+    table: NamedTable, at: Mapping[str, int], kind: Kind | None
 ) -> FormatError | StatementError:
-    _refuse_more_than_three(names, label)
-    advice = str(advise(names, rows, kind=kind))
-    fitting = [
-        shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
-    ]
-    told = [role for role in at if role != "near" or _is_closer(at)]
-    nearest = min(fitting, key=lambda shape: sum(role not in told for role in shape))
-    lacking = [role for role in nearest if role not in told]
-    word = "column" if len(lacking) == 1 else "columns"
+    """What to say of columns that no rule fits: a proposal, or their values and a line to fill."""
+    names, label, row, rows = table.names, table.label, table.header_row, table.first
     place, looks = label, ""
-    plain = [key(name) for i, name in enumerate(names) if i not in at.values()]
-    stems = [name.rstrip("0123456789") for name in plain if name[-1:].isdigit()]
-    if any(stems.count(stem) > 2 for stem in set(stems)):
+    if row is not None:
+        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
+    nearest = min(
+        (rule for rule in PLAIN if rule.serves(KIND_OF_ROLE.get(rule.required[0]), kind)),
+        key=lambda rule: sum(role not in at for role in rule.required),
+    )
+    lacking = [role for role in nearest.required if role not in at]
+    if "shown_4" in at:
+        looks = f"more than three objects are shown at a time; {looks}"
+    word = "column" if len(lacking) == 1 else "columns"
+    found = propose(names, rows, header=table.header, kind=kind)
+    advice = f"say what they hold with {found}"
+    if found is None:
+        advice = f"fill in {option('columns', to_fill_in(names, at))}"
+    elif "rater=" not in found.columns:
+        advice += "; if a column names the person, add rater=COLUMN"
+    stems = [key(name).rstrip("0123456789") for name in names if name[-1:].isdigit()]
+    if found is None and any(stems.count(stem) > 2 for stem in set(stems)):
         advice += (
             f"; if each column is a question, give a table of the objects that it shows with "
             f"{option('questions')}"
         )
     if row is not None:
-        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
-        advice += f"; or, if it names objects, {option('header', False)}"
+        advice += f"; or, if the first row names objects, {option('header', False)}"
     if label is None:
         advice += "; Statements(table, ...) takes it"
     return layout_error(
         place,
-        f"{looks}no {word} {', '.join(lacking)}; the columns seen are "
-        f"{_listed(names)}: say what they hold with {advice}",
+        f"{looks}no {word} {', '.join(lacking)}; the columns are "
+        f"{listed_values(names, rows)}: {advice}",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,24 @@ class Objects:
     statements : Statements
     ids : (n,) array of int
         By default all objects.
+    features : optional
+        Of all objects of the statements; see `with_features`.
 
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score
-    >>> from trilens import LensMapClassifier
+    >>> from trilens import MapClassifier
     >>> from trilens.simulate import mixture, simulate_statements
     >>> points = mixture(40, means=[[0, 0], [9, 0]], random_state=0)
     >>> S = simulate_statements(points, 2000, random_state=1)
-    >>> model = LensMapClassifier(n_components=2, random_state=0)
+    >>> model = MapClassifier(map="lensmap", n_components=2, random_state=0)
     >>> float(cross_val_score(model, S.objects, points.labels, cv=4).mean()) > 0.9
     True
     """
 
     statements: Statements
     ids: IntArray = None  # type: ignore[assignment]
+    features: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.statements, Statements):
@@ -52,6 +55,29 @@ class Objects:
         if not sound or (len(ids) and not 0 <= ids.min() <= ids.max() < n):
             raise ParameterError(f"ids must be whole numbers from 0 to {n - 1}")
         object.__setattr__(self, "ids", ids.astype(np.int64))
+
+    def with_features(self, features: Any) -> Objects:
+        """The same objects with features of all of them, however scikit-learn divides them.
+
+        A map of a part of the objects is made of all statements, and of all features.
+
+        Parameters
+        ----------
+        features : array, table or dict
+            As `ChoiceMap.fit` takes them: a row for each object of the statements, or by name.
+
+        Examples
+        --------
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from trilens import MapClassifier
+        >>> from trilens.simulate import mixture, simulate_statements
+        >>> points = mixture(20, means=[[0, 0], [9, 0]], random_state=0)
+        >>> S = simulate_statements(points, 300, random_state=1)
+        >>> X = S.objects.with_features(points.points)
+        >>> float(cross_val_score(MapClassifier(), X, points.labels, cv=2).mean()) > 0.9
+        True
+        """
+        return replace(self, features=features)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +100,6 @@ class Objects:
         if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
             rows = rows[0]
         try:
-            return Objects(self.statements, np.atleast_1d(self.ids[rows]))
+            return replace(self, ids=np.atleast_1d(self.ids[rows]))
         except IndexError:
             raise IndexError(f"objects go from 0 to {len(self) - 1:,}") from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from trilens.statements.batch import Batch, Fault, distinct, sound, statements_o
 from trilens.statements.checks import Checks, checks_of
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
+from trilens.statements.concerns import Concern, concerns_about
 from trilens.statements.names import Names, ObjectList, is_missing_word
 from trilens.statements.roles import FIELDS
-from trilens.statements.table import AnswerTable
+from trilens.statements.table import AnswerTable, Pass
 from trilens.statements.value import Statements
 
 _NUMBERS = re.compile(r"\d[\d,.]*|records?")
@@ -61,10 +63,12 @@ class Reading:
         Why a kind that is assumed does not fit the answers, in words; empty where it may.
     fits
         The kind that fits them, where that is known.
-    likely_rater
-        The column that looks like the raters, where none is known.
-    aside
-        How many answers to test and repeated questions of a survey are no statements.
+    concerns
+        What only those can decide who know the study.
+    set_aside
+        The answers of a survey that are no statements: how many, by the reason for the question.
+    conditions
+        The conditions of a survey that are taken together; empty where there is one.
     """
 
     files: tuple[str, ...]
@@ -81,8 +85,14 @@ class Reading:
     checks: Checks | None = None
     doubt: str = ""
     fits: Kind | None = None
-    likely_rater: str | None = None
-    aside: int = 0
+    set_aside: dict[str, int] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+    concerns: tuple[Concern, ...] = ()
+
+    @property
+    def aside(self) -> int:
+        """How many answers to test and repeated questions of a survey are no statements."""
+        return sum(n for why, n in self.set_aside.items() if why != "practice")
 
     def __str__(self) -> str:
         """One line.
@@ -107,6 +117,12 @@ class Reading:
         if self.faults:
             parts.append(_count(len(self.faults), "bad row") + " skipped")
         return "; ".join(parts)
+
+    @property
+    def likely_rater(self) -> str | None:
+        """The column that may name the raters, where none is known."""
+        likely = (each.names for each in self.concerns if each.code == "raters")
+        return next((names[0] for names in likely if names), None)
 
     @property
     def caution(self) -> str | None:
@@ -144,6 +160,7 @@ class Reading:
             "skipped": len(self.faults),
             "checks": 0 if self.checks is None else len(self.checks),
             "notes": list(self.notes),
+            "cautions": [concern.to_dict() for concern in self.concerns],
         }
 
     def _found(self) -> str:
@@ -221,11 +238,12 @@ def read_tables(
     kind = one_kind(tables)
     stored = stored_objects(tables) if listed is None else None
     fast = stored is None or stored.integers
-    batches = [batch for table in tables for batch in table.batches(extra=extra, integers=fast)]
+    passes = [table.batches(extra=extra, integers=fast) for table in tables]
+    batches = [batch for each in passes for batch in each]
     faults: list[Fault] = []
     if options.skip_bad:
         batches, faults = _sound(batches, listed, stored)
-        faults += [fault for table in tables for fault in table.faults]
+        faults += [fault for each in passes for fault in each.faults]
         order = {table.label or "": i for i, table in enumerate(tables)}
         faults.sort(key=lambda fault: (order[fault.file], fault.row))
     if not batches and not all(table.table.may_be_empty for table in tables):
@@ -241,28 +259,27 @@ def read_tables(
         roles = tables[0].layout.others
         none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
         found = [Statements([], objects.n_objects, objects.known_names, kind, **none)]
+    _refuse_unseen(batches, options.reason_random)
     layout = tables[0].layout
     told = options.kind is not None or all(table.kind is not None for table in tables)
     statements = found[0] if len(found) == 1 else concatenate(found)
+    left_out = _left_out(tables[0], extra)
     reading = Reading(
         files=tuple(table.label or "table" for table in tables),
         kind=kind,
         kind_told=told,
         columns=_read_from(tables),
-        left_out=_left_out(tables[0], extra),
+        left_out=left_out,
         header=layout.header,
         rows=sum(map(len, found)),
         objects=objects.n_objects,
         raters=_raters_in(batches),
         faults=tuple(faults),
-        notes=(*_noted(tables), *_lost(tables), *notes),
-        checks=Checks.joined(
-            checks_of(batch, kind) for table in tables for batch in table.decided.checks
-        ),
-        likely_rater=tables[0].likely_rater if len(tables) == 1 else None,
-        aside=sum(
-            n for table in tables for why, n in table.decided.aside.items() if why != "practice"
-        ),
+        notes=(*_noted(passes), *_lost(tables), *notes),
+        checks=Checks.joined(checks_of(batch, kind) for each in passes for batch in each.checks),
+        set_aside=dict(sum((each.aside for each in passes), Counter[str]())),
+        conditions=_pooled(set().union(*(each.conditions for each in passes))),
+        concerns=concerns_about(passes[0], statements, left_out),
     )
     if not told:
         doubt = doubt_about(statements)
@@ -272,6 +289,24 @@ def read_tables(
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
         reading,
     )
+
+
+def _pooled(conditions: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
+
+
+def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:
+    """Refuse a word for random questions that no row has: most often it is a slip."""
+    if not words or not batches:
+        return
+    seen = {each for batch in batches for each in distinct(batch.others["reason"])}
+    for word in words:
+        if word not in seen:
+            raise FormatError(
+                f"no row has {word!r} as the reason for its question; the words are "
+                f"{', '.join(sorted(seen)[:8])}",
+                parameter="reason_random",
+            )
 
 
 def one_kind(tables: Sequence[AnswerTable]) -> Kind:
@@ -317,11 +352,12 @@ def _lost(tables: Sequence[AnswerTable]) -> Iterator[str]:
             yield f"the column {role} is left out: {without[0]}{more} none"
 
 
-def _noted(tables: Sequence[AnswerTable]) -> list[str]:
+def _noted(passes: Sequence[Pass]) -> list[str]:
     """What the values decided, one note for each sort of thing, however many files there are."""
     said: dict[str, list[str]] = {}
-    for table in tables:
-        for note in table.notes:
+    for each in passes:
+        table = each.of
+        for note in (*table.table.notes.values(), *table.notes, *each.notes.values()):
             said.setdefault(_NUMBERS.sub("", note), []).append(note)
     return [
         notes[0] if len(notes) == 1 else f"{notes[0]}, and likewise in {_files(len(notes) - 1)}"

@@ -1,17 +1,17 @@
-"""What a column holds, told by its name, and the sets of columns that make a statement.
+"""What a column holds, told by its name: one table of names for everything that reads columns.
 
-The table of names has what people write, and is a generous one. Names are compared by their
-letters and digits alone: ``Response_Time``, ``response time`` and ``responseTime`` are one name.
+Names are compared by their letters and digits alone: ``Response_Time``, ``response time`` and
+``responseTime`` are one name. To know the columns of another tool is to add names here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from trilens.kinds import KINDS, Kind, columns
+from trilens.kinds import Kind
 
 Unit = Literal["s", "ms"]
 
@@ -28,42 +28,73 @@ FIELDS = {
     "reason": "chosen",
 }
 OPTIONAL = tuple(FIELDS)
-#: Of these a longer name means something else: ``question_name`` is no number of a question.
-_BARE = ("place", "question", "reason")
 SHOWN = ("shown_1", "shown_2", "shown_3")
-#: Roles of columns that make several answers of a row; see `trilens.statements.unfold`.
-UNFOLDED = ("votes", "votes_1", "votes_2", "votes_3", "count", "shown", "not_chosen")
 
-#: The names of each role; the first one is what trilens writes.
+#: The names of each role; the first one is what trilens writes, and of two columns with the same
+#: role the one whose name comes first is read.
 NAMES: dict[str, tuple[str, ...]] = {
-    "central": ("central", "most_central", "central_object", "centroid", "medoid"),
-    "odd": ("odd", "odd_one_out", "odd_one", "oddball", "odd_object", "odd_item", "outlier"),
+    "central": ("central", "most_central", "central_object", "centroid", "medoid", "zentral"),
+    "odd": (
+        *("odd", "odd_one_out", "odd_one", "oddball", "odd_object", "odd_item", "outlier"),
+        *("aussenseiter", "außenseiter"),
+    ),
     "other_1": ("other_1", "other_a", "other_object_1"),
     "other_2": ("other_2", "other_b", "other_object_2"),
-    "anchor": ("anchor", "target", "head", "reference", "ref", "query", "probe", "standard"),
-    "near": ("near", "nearer", "nearest", "closer", "close", "winner", "positive", "more_similar"),
+    "anchor": (
+        *("anchor", "target", "head", "reference", "ref", "query", "probe", "standard"),
+        *("referenz", "anker", "zielreiz", "vorlage"),
+    ),
+    "near": (
+        *("near", "nearer", "nearest", "closer", "close", "winner", "positive", "more_similar"),
+        *("näher", "ähnlicher"),
+    ),
     "far": (
         *("far", "farther", "further", "farthest", "loser", "negative", "less_similar"),
-        *("unchosen", "not_chosen", "rejected"),
+        *("ferner", "unähnlicher"),
     ),
     "chosen": (
         *("chosen", "choice", "chosen_object", "chosen_item", "chosen_image", "response", "resp"),
         *("answer", "selected", "selection", "selected_object", "pick", "picked"),
-        "button_pressed",
+        *("button_pressed", "selected_side", "mouse.clicked_name", "clicked_name", "clicked"),
+        *("key_resp.keys", "antwort", "auswahl", "gewählt", "gewähltes_bild", "reaktion"),
     ),
-    "shown_1": ("shown_1",),
-    "shown_2": ("shown_2",),
-    "shown_3": ("shown_3",),
+    **{role: (role,) for role in SHOWN},
     "rater": (
         *("rater", "participant", "subject", "worker", "user", "puid", "pid", "annotator"),
         *("respondent", "observer", "judge", "subj", "prolific_pid", "prolific", "mturk", "person"),
+        *("participant_private_id", "participant_public_id", "participant_code", "vp", "vpn"),
+        *("vpnr", "vp_nr", "vp_code", "versuchsperson", "proband", "probandin", "teilnehmer"),
+        *("teilnehmerin", "versuchsteilnehmer"),
     ),
-    "round": ("round", "survey_round", "session", "sitting", "block"),
-    "seconds": ("seconds", "rt", "response_time", "reaction_time", "decision_time", "answer_time"),
+    "round": ("round", "survey_round", "session", "sitting", "block", "durchgang", "runde"),
+    "seconds": (
+        *("seconds", "rt", "response_time", "reaction_time", "decision_time", "answer_time"),
+        *("mouse.time", "key_resp.rt", "reaktionszeit", "antwortzeit"),
+    ),
     "place": ("place", "chosen_place"),
     "question": ("question",),
     "reason": ("reason", "chosen_by"),
+    "votes": ("votes", "vote_counts", "agreement", "answer_counts"),
+    "count": ("count", "counts", "n_answers", "n_votes", "n_responses", "answer_count"),
+    "shown": ("shown", "grid", "candidates", "pictures", "pool", "display", "bilder"),
+    "picks": ("picks", "choices", "selections", "picked_images", "answers"),
+    "not_chosen": ("not_chosen", "unchosen", "rejected", "not_selected", "unselected", "unpicked"),
 }
+
+#: With a number, a letter or a side after it (``image1``, ``Stimulus B``, ``pic_left``): an object
+#: that was shown.
+SHOWN_STEMS = (
+    *("shown", "triplet_object", "object", "obj", "stimulus", "stim", "image", "img", "item"),
+    *("option", "opt", "choice", "picture", "pic", "candidate", "concept", "word", "alternative"),
+    *("alt", "sound", "video", "images", "stimuli", "objects", "items", "options", "choices"),
+    *("triplet", "bild", "reiz", "objekt", "wort", "begriff", "antwortoption"),
+)
+#: With a number after it: one of several objects that were chosen.
+CHOSEN_STEMS = (
+    *("chosen", "selected", "picked", "pick", "selection", "answer", "response", "choice"),
+    *("chosen_object", "chosen_image", "nearest", "near", "near_answer", "picks", "choices"),
+    *("selections", "antwort", "auswahl"),
+)
 
 #: Names that say of which kind the chosen object is.
 _CHOSEN_OF: dict[str, Kind] = {
@@ -73,25 +104,46 @@ _CHOSEN_OF: dict[str, Kind] = {
     "central_choice": "central",
     "chosen_odd": "odd",
     "odd_choice": "odd",
+    "odd_answer": "odd",
 }
 
-#: With a number or a letter after it (``image1``, ``Stimulus B``): an object that was shown.
-SHOWN_STEMS = (
-    *("shown", "triplet_object", "object", "obj", "stimulus", "stim", "image", "img", "item"),
-    *("option", "choice", "picture", "pic", "candidate", "concept", "word", "alternative", "alt"),
-    *("sound", "video", "images", "stimuli", "objects", "items", "options", "choices", "triplet"),
+#: What the columns of a file of labels may be called.
+LABELS: dict[str, tuple[str, ...]] = {
+    "object": ("name", "item", "image", "stimulus", "word", "id"),
+    "label": ("class", "category", "group", "cluster", "type"),
+}
+
+#: Columns whose rows may not belong together: what else the survey asked, and how.
+MARKS = frozenset(
+    {
+        *("phase", "stage", "part", "section", "task", "tasktype", "questiontype", "trialkind"),
+        *("practice", "ispractice", "training", "istraining", "practicetrial", "trialtype"),
+        *("catch", "iscatch", "catchtrial", "iscatchtrial", "attentioncheck", "attention", "check"),
+        *("ischeck", "iscontrol", "control", "test", "istest", "exclude", "excluded", "valid"),
+        *("phasename", "blocktype", "übung", "uebung", "aufgabe", "abschnitt"),
+    }
+)
+#: Columns that say which algorithm chose the question.
+SAMPLERS = frozenset(
+    {"alglabel", "algident", "algorithm", "sampler", "samplingstrategy", "samplealg"}
 )
 
 #: The rank of a column that is known by the side where its object stood.
 BY_SIDE = 50
-#: Where an object stood on the screen; ``middle`` and ``center`` stand between the two others.
-SIDES = {"left": 0, "middle": 1, "right": 2}
-_CENTER = ("center", "centre")
+_SIDES = {
+    **dict.fromkeys(("left", "l", "links"), 0),
+    **dict.fromkeys(("middle", "mid", "m", "mitte"), 1),
+    **dict.fromkeys(("center", "centre", "c"), 1),
+    **dict.fromkeys(("right", "r", "rechts"), 2),
+}
+_CENTER = ("center", "centre", "c")
 
-#: What may follow a name without changing what it means.
-_TAILS = ("id", "name", "number", "index", "label", "object", "item", "image", "img", "stimulus")
+#: What may follow a name without changing what it means; a column of names goes first.
+_TAILS = ("name", "label", "object", "item", "image", "img", "stimulus", "id", "number", "index")
 _MILLI = ("ms", "msec", "msecs", "millis", "millisec", "milliseconds", "inms")
 _WHOLE = ("s", "sec", "secs", "seconds", "ins", "insec", "inseconds")
+#: Of these a longer name means something else: ``question_name`` is no number of a question.
+_BARE = frozenset({"place", "question", "reason", "votes", "count", "shown", "picks", "not_chosen"})
 
 #: The kind that a role tells by itself.
 KIND_OF_ROLE: dict[str, Kind] = {
@@ -136,8 +188,8 @@ def _table() -> Iterator[tuple[str, Role]]:
                 continue
             yield plain, Role(role, kind, rank)
             if role not in _BARE:
-                for tail in _TAILS:
-                    yield plain + tail, Role(role, kind, 20 + rank)
+                for j, tail in enumerate(_TAILS):
+                    yield plain + tail, Role(role, kind, 100 + 20 * rank + j)
     for name, told in _CHOSEN_OF.items():
         yield key(name), Role("chosen", told)
     for j, word in enumerate(_MILLI):
@@ -158,16 +210,27 @@ _IN_SECONDS = re.compile(r"[^a-z0-9]s[^a-z0-9]*$", re.IGNORECASE)
 _ROLES: dict[str, Role] = {}
 for _key, _role in _table():
     _ROLES.setdefault(_key, _role)
-# Qualtrics' own name of a questionnaire that was filled in
+# a questionnaire that was filled in, which Qualtrics numbers so, and no answer
 del _ROLES["responseid"]
 
-_NUMBERED = re.compile(
-    rf"({'|'.join(sorted((key(stem) for stem in SHOWN_STEMS), key=len, reverse=True))})"
-    rf"(?:id|name|index|file)?([0-9]|[abc])(?:{'|'.join(_TAILS)})?"
-)
+
+def _stems(stems: Sequence[str]) -> str:
+    return "|".join(sorted(map(key, stems), key=len, reverse=True))
+
+
+_END = f"(?:{'|'.join(_TAILS)})?"
+_SHOWN_AS = re.compile(rf"({_stems(SHOWN_STEMS)})(?:id|name|index|file)?(\d\d?|[abc]){_END}")
 _SIDED = re.compile(
-    rf"({'|'.join((*SIDES, *_CENTER))})(?:{'|'.join(key(stem) for stem in SHOWN_STEMS)}|id|name)?"
+    rf"({_stems(SHOWN_STEMS)}|)({'|'.join(sorted(_SIDES, key=len, reverse=True))})"
+    rf"(?:{_stems(SHOWN_STEMS)}|id|name)?"
 )
+_CHOSEN_AS = re.compile(rf"({_stems(CHOSEN_STEMS)})(\d\d?)")
+_NOT_CHOSEN_AS = re.compile(rf"({_stems(NAMES['not_chosen'])})(\d\d?)")
+_VOTES_AS = re.compile(
+    r"n?(votes?|counts?)(?:for|of)?(?:([1-9]\d?)|([abc])|(left|middle|center|right))"
+)
+#: What may be numbered, as ``--columns`` has it.
+NUMBERED_ROLE = re.compile(r"(shown|chosen|not_chosen|votes)_([1-9]\d?)")
 
 
 def role_of(name: str) -> str | None:
@@ -183,10 +246,15 @@ def role_of(name: str) -> str | None:
 def roles(names: Sequence[str]) -> dict[int, Role]:
     """The role of each column that has one, by its position.
 
+    A column ``center`` beside ``left`` and ``right`` has the role ``center``: it may be what the
+    two others are compared with, or the middle one of three.
+
     >>> {i: role.name for i, role in roles(["Center", "Left", "Right", "Answer"]).items()}
-    {0: 'anchor', 1: 'shown_1', 2: 'shown_2', 3: 'chosen'}
+    {0: 'center', 1: 'shown_1', 2: 'shown_2', 3: 'chosen'}
     >>> {i: role.name for i, role in roles(["image0", "image1", "image2"]).items()}
     {0: 'shown_1', 1: 'shown_2', 2: 'shown_3'}
+    >>> [role.name for role in roles(["query", "img_1", "img_2", "pick_1", "pick_2"]).values()]
+    ['anchor', 'shown_1', 'shown_2', 'chosen_1', 'chosen_2']
     """
     keys = [key(name) for name in names]
     found = {i: _ROLES[plain] for i, plain in enumerate(keys) if plain in _ROLES}
@@ -194,8 +262,12 @@ def roles(names: Sequence[str]) -> dict[int, Role]:
         # RTs is a plural, rt_s and RT (s) are not
         if role.name == "seconds" and role.unit is None and _IN_SECONDS.search(names[i]):
             found[i] = replace(role, unit="s")
-    _add_numbered(keys, found)
+    _add_shown(keys, found)
+    _add_letters(keys, found)
     _add_sides(keys, found)
+    _add_numbered(keys, found, _CHOSEN_AS, "chosen")
+    _add_numbered(keys, found, _NOT_CHOSEN_AS, "not_chosen")
+    _add_votes(keys, found)
     if "rater" not in {role.name for role in found.values()}:
         for i, plain in enumerate(keys):
             if plain in ("session", "sessionid"):
@@ -213,103 +285,110 @@ def names_a_column(name: str) -> bool:
     [True, True, False, False]
     """
     plain = key(name)
-    return plain in _ROLES or _SIDED.fullmatch(plain) is not None
+    if len(plain) < 2:
+        return False
+    return plain in _ROLES or plain in _SIDES or _SIDED.fullmatch(plain) is not None
 
 
-def too_many_shown(names: Sequence[str]) -> bool:
-    """Whether the columns show more than three objects at a time."""
-    numbers: dict[str, set[str]] = {}
-    for plain in map(key, names):
-        match = _NUMBERED.fullmatch(plain)
-        if match and match[2].isdigit():
-            numbers.setdefault(match[1], set()).add(match[2])
-    return any(len(seen) > 3 and seen >= {"1", "2", "3", "4"} for seen in numbers.values())
+def are_labels(names: Sequence[str]) -> bool:
+    """Whether two columns are those of a file of labels.
+
+    >>> are_labels(["Object", "class"]), are_labels(["object", "answer"])
+    (True, False)
+    """
+    plain = [name.strip().casefold() for name in names]
+    return len(plain) == 2 and all(
+        plain[i] in (name, *also) for i, (name, also) in enumerate(LABELS.items())
+    )
 
 
-def _add_numbered(keys: Sequence[str], found: dict[int, Role]) -> None:
-    """``image1``, ``image2``, ``image3``; or from 0, or with letters."""
+def _add_shown(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """``image1``, ``image2``, ``image3``, ...; or from 0, or with letters."""
     groups: dict[str, dict[str, int]] = {}
     for i, plain in enumerate(keys):
-        match = _NUMBERED.fullmatch(plain)
-        if match and (i not in found or found[i].name in SHOWN):
+        match = _SHOWN_AS.fullmatch(plain)
+        if match and (i not in found or found[i].name.startswith("shown_")):
             groups.setdefault(match[1], {}).setdefault(match[2], i)
     stems = [key(stem) for stem in SHOWN_STEMS]
     for stem, members in groups.items():
         letters = all(mark in "abc" for mark in members)
-        first = "a" if letters else "0" if "0" in members else "1"
-        for mark, i in members.items():
-            at = ord(mark) - ord(first)
-            if 0 <= at < 3 and not (letters and len(members) == 1):
-                found[i] = Role(SHOWN[at], None, stems.index(stem))
+        if letters and len(members) == 1:
+            continue
+        order = sorted(members, key=lambda mark: (len(mark), mark))
+        first = order[0] if order[0] in ("0", "a") else "1"
+        for mark in order:
+            at = ord(mark) - ord(first) if len(mark) == 1 else int(mark) - int(first)
+            if at >= 0:
+                found[members[mark]] = Role(f"shown_{at + 1}", None, stems.index(stem))
+
+
+def _add_letters(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """``A``, ``B`` and ``C``, or ``A`` and ``B`` beside an anchor; objects are called so too."""
+    there = {role.name for role in found.values()}
+    if "chosen" not in there or any(name.startswith("shown_") for name in there):
+        return
+    anchored = "anchor" in there
+    letters = ("a", "b") if anchored else ("a", "b", "c")
+    if all(keys.count(letter) == 1 for letter in letters) and (not anchored or "c" not in keys):
+        for j, letter in enumerate(letters):
+            found[keys.index(letter)] = Role(SHOWN[j], None, BY_SIDE)
 
 
 def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
-    """``left``, ``middle``, ``right``; ``center`` with two others is the anchor."""
-    sides: dict[str, int] = {}
+    """``left``, ``middle``, ``right``; ``center`` beside two others may be the anchor."""
+    groups: dict[str, dict[str, int]] = {}
     for i, plain in enumerate(keys):
         match = _SIDED.fullmatch(plain)
-        if match and i not in found and (match[1] not in sides or plain == match[1]):
-            sides[match[1]] = i
-    center = next((sides[word] for word in _CENTER if word in sides), None)
-    if "left" in sides and "right" in sides:
-        found[sides["left"]] = Role("shown_1", None, BY_SIDE)
-        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, BY_SIDE)
-        if "middle" in sides:
-            found[sides["middle"]] = Role("shown_2", None, BY_SIDE)
-        elif center is not None:
-            found[center] = Role("anchor", "closer", BY_SIDE)
-    elif center is not None:
-        found[center] = Role("central", "central", BY_SIDE)
+        if match and i not in found and (match[1] or len(match[2]) > 1):
+            groups.setdefault(match[1], {}).setdefault(match[2], i)
+    for stem, sides in groups.items():
+        at = {_SIDES[word]: i for word, i in sides.items()}
+        center = next((sides[word] for word in _CENTER if word in sides), None)
+        if 0 in at and 2 in at:
+            middle = 1 in at and at[1] != center
+            found[at[0]] = Role("shown_1", None, BY_SIDE)
+            found[at[2]] = Role("shown_3" if middle else "shown_2", None, BY_SIDE)
+            if middle:
+                found[at[1]] = Role("shown_2", None, BY_SIDE)
+            elif center is not None:
+                found[center] = Role("center", None, BY_SIDE if stem else BY_SIDE - 1)
+        elif center is not None and not stem:
+            found[center] = Role("central", "central", BY_SIDE)
 
 
-#: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
-#: ``pair``: the chosen one, the anchor and the two that stood beside it.
-Form = Literal["statement", "shown", "pair"]
-
-#: The first complete one of a kind is read.
-SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
-    *(("statement", shape) for shape in map(columns, KINDS)),
-    ("shown", ("chosen", *SHOWN)),
-    ("shown", ("central", *SHOWN)),
-    ("shown", ("odd", *SHOWN)),
-    ("statement", ("chosen", "other_1", "other_2")),
-    ("statement", ("anchor", "chosen", "far")),
-    ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
-    ("pair", ("near", "anchor", "shown_1", "shown_2")),
-)
-
-
-class Shape(NamedTuple):
-    """Columns that make a statement, and the kind that they tell by themselves."""
-
-    form: Form
-    roles: tuple[str, ...]
-    kind: Kind | None
-
-    def fits(self, kind: str | None) -> bool:
-        """Whether statements of a kind that is asked for can have these columns."""
-        of_three = self.form == "shown" or "other_1" in self.roles
-        return kind in (None, self.kind or kind) and not (of_three and kind == "closer")
+def _add_numbered(
+    keys: Sequence[str], found: dict[int, Role], pattern: re.Pattern[str], role: str
+) -> None:
+    """``chosen_1``, ``chosen_2``, ...: two or more, which are not what was shown."""
+    groups: dict[str, dict[int, int]] = {}
+    for i, plain in enumerate(keys):
+        match = pattern.fullmatch(plain)
+        if match:
+            groups.setdefault(match[1], {}).setdefault(int(match[2]), i)
+    for members in groups.values():
+        as_shown = [i for i in members.values() if found.get(i, Role("", None)).name != ""]
+        others = [
+            i
+            for i, each in found.items()
+            if each.name.startswith("shown_") and i not in members.values()
+        ]
+        # ``choices_1`` are shown, unless something else is
+        if len(members) < 2 or (as_shown and len(others) < 4):
+            continue
+        first = min(members)
+        for mark in sorted(members):
+            found[members[mark]] = Role(f"{role}_{mark - first + 1}", None, BY_SIDE)
 
 
-def complete_shapes(kinds: Mapping[str, Kind | None]) -> list[Shape]:
-    """The shapes of which every role has a column.
-
-    Parameters
-    ----------
-    kinds
-        For each role that has a column, the kind that this column tells.
-
-    Examples
-    --------
-    >>> found = complete_shapes(
-    ...     {"chosen": None, "anchor": "closer", "shown_1": None, "shown_2": None}
-    ... )
-    >>> [(shape.form, shape.kind) for shape in found]
-    [('pair', 'closer')]
-    """
-    return [
-        Shape(form, roles, next((kinds[r] for r in roles if kinds[r] is not None), None))
-        for form, roles in SHAPES
-        if all(role in kinds for role in roles)
-    ]
+def _add_votes(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """How many chose each of the objects that were shown."""
+    at: dict[int, int] = {}
+    for i, plain in enumerate(keys):
+        match = _VOTES_AS.fullmatch(plain)
+        if match:
+            place = int(match[2]) - 1 if match[2] else 0
+            place = "abc".index(match[3]) if match[3] else place
+            at.setdefault(_SIDES[match[4]] if match[4] else place, i)
+    if len(at) > 1:
+        for place, i in enumerate(at[mark] for mark in sorted(at)):
+            found[i] = Role(f"votes_{place + 1}", None)

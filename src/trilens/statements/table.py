@@ -13,16 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trilens._typing import AnyArray, BoolArray
-from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import KINDS, Kind
-from trilens.statements.advice import likely_rater
 from trilens.statements.batch import (
     Batch,
     Fault,
@@ -32,6 +31,23 @@ from trilens.statements.batch import (
     place,
     row_error,
     texts_of,
+)
+from trilens.statements.cells import (
+    EXACT_FLOAT,
+    as_text,
+    cell_text,
+    decoded,
+    encoded,
+    has_zeros,
+    is_number,
+    is_text,
+    list_of,
+    missing_in,
+    negative_in,
+    not_seconds,
+    without_zeros,
+    written_times,
+    wrong_type,
 )
 from trilens.statements.checks import set_aside
 from trilens.statements.columns import REASONS, is_reason, one_line, quoted
@@ -47,17 +63,11 @@ METADATA_KEY = b"trilens"
 SAMPLE_ROWS = 300
 #: Response times that tell their unit.
 ENOUGH = 1 << 17
-_EXACT_FLOAT = 2.0**53
 
 #: The columns by which an export of `trilens survey` is known.
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
-#: How a note on answers begins that such an export has and the findings leave out.
-NO_FINDINGS = "not part of the findings"
-_REPEATS = ("repeat", "repeated")
-#: How notes speak of questions that a survey put to the same rater again, on purpose.
-ASKED_TWICE = "repeated questions"
-#: How a note says that several conditions of a survey are taken together.
-POOLED = "are pooled"
+#: Why a question was put to the same rater again, on purpose.
+REPEATS = ("repeat", "repeated")
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
@@ -101,17 +111,24 @@ class Request:
 
 
 class Rows(NamedTuple):
-    """Some rows: the wanted columns as an Arrow table, and the number of each row."""
+    """Some rows: the wanted columns as an Arrow table, and the number of each row.
+
+    With them come the rows that could not be cut into cells, and how many answers were empty.
+    """
 
     table: Any
     number: Callable[[int], int]
+    faults: tuple[Fault, ...] = ()
+    empty: int = 0
 
     def where(self, good: BoolArray) -> Rows:
         """Some of the rows."""
         if good.all():
             return self
         kept = np.flatnonzero(good)
-        return Rows(self.table.take(kept), lambda row: self.number(int(kept[row])))
+        return self._replace(
+            table=self.table.take(kept), number=lambda row: self.number(int(kept[row]))
+        )
 
 
 @dataclass(frozen=True)
@@ -144,14 +161,16 @@ class NamedTable:
         Whether no rows may be meant; in text they are an accident.
     has_groups
         Whether it has row groups, of which some can be read alone.
-    faults
-        Rows that could not be cut into cells, by their number, once they were read.
     notes
         What to say of the file, such as which of its sheets was read.
     titles
         What else the columns are called, such as the questions below the names of Qualtrics.
     read_from
         Columns that others were made of, and those made beside the answers: they are not unused.
+    counted
+        What to say of empty answers, of which there are ``n``.
+    elsewhere
+        What to do if the answers are in another part of the file, such as another sheet.
     """
 
     label: str | None
@@ -166,43 +185,37 @@ class NamedTable:
     header_row: int | None = None
     may_be_empty: bool = True
     has_groups: bool = False
-    faults: dict[int, Fault] = field(default_factory=dict, repr=False)
     notes: Mapping[str, str] = field(default_factory=dict)
     titles: tuple[str, ...] = ()
     read_from: frozenset[str] = frozenset()
-
-
-class FirstRows(Sequence[Sequence[str]]):
-    """The first rows of a table as text, read when they are asked for."""
-
-    def __init__(self, table: NamedTable) -> None:
-        self._table = table
+    counted: str = ""
+    elsewhere: str = ""
 
     @cached_property
-    def _rows(self) -> list[list[str]]:
-        groups = RowGroups(0, 1, 1, SAMPLE_ROWS) if self._table.has_groups else None
-        every: dict[int, Use] = dict.fromkeys(range(len(self._table.names)), "text")
-        first = next(self._table.read(Request(every, block_bytes=1 << 20, groups=groups)), None)
-        return [] if first is None else _written(first.table)
+    def first(self) -> Sequence[Sequence[str]]:
+        """The first rows as text, read when they are asked for."""
+        if self.sample is not None:
+            return self.sample
+        groups = RowGroups(0, 1, 1, SAMPLE_ROWS) if self.has_groups else None
+        every: dict[int, Use] = dict.fromkeys(range(len(self.names)), "text")
+        rows = next(self.read(Request(every, block_bytes=1 << 20, groups=groups)), None)
+        if rows is None:
+            return []
+        columns = [
+            [cell_text(cell) or "" for cell in column.slice(0, SAMPLE_ROWS).to_pylist()]
+            for column in rows.table.columns
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
 
-    @overload
-    def __getitem__(self, at: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, at: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
-        return self._rows[at]
+    def first_cells(self, i: int) -> list[str]:
+        """The first cells of a column that are not missing."""
+        cells = (row[i].strip() for row in self.first if len(row) > i)
+        return [cell for cell in cells if not is_missing(cell)]
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-
-def _written(table: Any) -> list[list[str]]:
-    """The first rows of an Arrow table as text would have them."""
-    columns = [
-        ["" if cell is None else str(cell) for cell in column.slice(0, SAMPLE_ROWS).to_pylist()]
-        for column in table.columns
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
+    def holds_lists(self, i: int) -> bool:
+        """Whether the cells of a column are lists: in brackets, or of several parts."""
+        cells = self.first_cells(i)[:50]
+        return bool(cells) and all(cell[:1] == "[" or len(list_of(cell)) > 1 for cell in cells)
 
 
 def named_table(label: str | None, table: Any, *, header: bool = True, **facts: Any) -> NamedTable:
@@ -219,22 +232,6 @@ def named_table(label: str | None, table: Any, *, header: bool = True, **facts: 
 def counting(start: int) -> Callable[[int], int]:
     """Rows that are numbered one after the other."""
     return lambda row: start + row
-
-
-@dataclass
-class Decided:
-    """What the first rows decided, for all rows and for every pass over them."""
-
-    unit: str | None = None
-    positions: Positions | None = None
-    known: bool = False
-    notes: dict[str, str] = field(default_factory=dict)
-    #: The catch questions of the last pass.
-    checks: list[Batch] = field(default_factory=list)
-    #: How many answers of a survey the last pass set aside, by the reason for the question.
-    aside: Counter[str] = field(default_factory=Counter)
-    #: The conditions of a survey in the last pass.
-    conditions: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -257,19 +254,12 @@ class AnswerTable:
     kind: Kind | None
     stored: ObjectList | None = None
     rater: str | None = None
-    decided: Decided = field(default_factory=Decided, repr=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: NamedTable, options: ReadOptions) -> AnswerTable:
         """The columns of a table, found by the caller's word, their names or the metadata."""
-        layout = find_layout(
-            table.names,
-            options,
-            table.label,
-            header=table.header,
-            rows=FirstRows(table) if table.sample is None else table.sample,
-            row=table.header_row,
-        )
+        layout = find_layout(table, options)
         stored_kind, names = _stored(table.metadata)
         wanted = options.kind
         if layout.kind is None and None not in (wanted, stored_kind) and wanted != stored_kind:
@@ -287,43 +277,30 @@ class AnswerTable:
         """A column that nobody named, of words that are no reasons for a question, is not used."""
         spec, at = self.options.columns, self.layout.others.get("reason")
         named = spec is not None and "reason" in (*(spec.names or ()), *dict(spec.mapping or ()))
-        if at is None or named:
+        own = self.options.reason_random
+        if own and at is None:
+            raise layout_error(
+                self.label,
+                f"{option('reason_random')} needs the column that says why a question was asked; "
+                f"name it with {option('columns', 'reason=?')}",
+            )
+        if at is None or named or own:
             return self
-        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
-        words = {row[at] for row in rows if at < len(row) and not is_missing(row[at])}
+        words = set(self.table.first_cells(at))
         if not words or any(map(is_reason, words)):
             return self
         others = {role: i for role, i in self.layout.others.items() if role != "reason"}
-        self.decided.notes["reason"] = (
-            f"column {one_line(self.layout.names[at], 40)} is not used: unknown words "
-            f"({quoted(min(words), 30)}; known ones are {', '.join(REASONS)})"
+        name = one_line(self.layout.names[at], 40)
+        note = (
+            f"column {name} is not used: unknown words ({quoted(min(words), 30)}; known ones are "
+            f"{', '.join(REASONS)})"
         )
-        return replace(self, layout=replace(self.layout, others=others))
+        return replace(self, layout=replace(self.layout, others=others), notes=(note,))
 
     @property
     def label(self) -> str | None:
         """How messages name it."""
         return self.table.label
-
-    @property
-    def notes(self) -> list[str]:
-        """What the values decided, once they have been read."""
-        return [*self.table.notes.values(), *self.decided.notes.values()]
-
-    @property
-    def likely_rater(self) -> str | None:
-        """The column that looks like the raters, where none is known."""
-        layout = self.layout
-        if "rater" in layout.others or self.rater is not None or not layout.left_out:
-            return None
-        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
-        taken = {*layout.objects, *layout.others.values()}
-        return likely_rater(layout.names, rows, layout.header, taken)
-
-    @property
-    def faults(self) -> list[Fault]:
-        """Rows that could not even be cut into cells, where bad rows are skipped."""
-        return [self.table.faults[row] for row in sorted(self.table.faults)]
 
     def batches(
         self,
@@ -334,8 +311,8 @@ class AnswerTable:
         integers: bool = True,
         block_bytes: int | None = None,
         groups: RowGroups | None = None,
-    ) -> Iterator[Batch]:
-        """The rows, in one batch or in batches of about ``block_bytes``; none is empty.
+    ) -> Pass:
+        """A pass over the rows, in one batch or in batches of about ``block_bytes``.
 
         Parameters
         ----------
@@ -349,49 +326,118 @@ class AnswerTable:
             Whether a batch whose objects' names are all plain integers comes as such, which is
             fast; otherwise, and wherever some name is no integer, names come as text.
         """
-        fields = set(fields)
+        groups = groups if self.table.has_groups else None
+        return Pass(
+            self, frozenset(fields), tuple(extra), tuple(where), integers, block_bytes, groups
+        )
+
+    @cached_property
+    def reason(self) -> int | None:
+        """The column that says why a question was asked, in an export of `trilens survey`."""
+        names = self.layout.names
+        return names.index("reason") if set(names) >= _OF_SURVEY else None
+
+    @cached_property
+    def condition(self) -> int | None:
+        """The column of such an export that says which condition a rater was in."""
+        names = self.layout.names
+        return names.index("condition") if {*names} >= {*_OF_SURVEY, "condition"} else None
+
+    @cached_property
+    def whole_ids(self) -> bool:
+        """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
+        first = 0 if self.layout.form == "statement" else 1
+        known = [cell for at in self.layout.objects[first:] for cell in self.table.first_cells(at)]
+        return bool(known) and all(is_integer(cell.removesuffix(".0")) for cell in known)
+
+
+@dataclass
+class Pass:
+    """One pass over a table: its batches, none of them empty, and what they showed.
+
+    Attributes
+    ----------
+    notes : dict
+        What was decided by the values, once they have been read, by what it is about.
+    checks : list of Batch
+        Catch questions.
+    aside : Counter
+        How many answers of a survey are set aside, by the reason for the question.
+    faults : list of Fault
+        Rows that could not even be cut into cells, where bad rows are skipped.
+    slow : float or None
+        The median of times that are called seconds and hardly are.
+    """
+
+    of: AnswerTable
+    fields: frozenset[str]
+    extra: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
+    integers: bool = True
+    block_bytes: int | None = None
+    groups: RowGroups | None = None
+    notes: dict[str, str] = field(default_factory=dict)
+    checks: list[Batch] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+    slow: float | None = None
+    conditions: set[str] = field(default_factory=set)
+    _empty: int = 0
+    _unit: str | None = None
+    _positions: Positions | None = None
+    _known: bool = False
+
+    @property
+    def _layout(self) -> Layout:
+        return self.of.layout
+
+    @property
+    def _label(self) -> str | None:
+        return self.of.label
+
+    def __iter__(self) -> Iterator[Batch]:
+        table = self.of.table
         others = {
             role: at
-            for role, at in self.layout.others.items()
-            if role in fields and not (role == "rater" and self.rater is not None)
+            for role, at in self._layout.others.items()
+            if role in self.fields and not (role == "rater" and self.of.rater is not None)
         }
-        further = {name: self.layout.position(name, self.label) for name in extra}
-        tests = [(self._tested(condition), condition) for condition in where]
+        further = {name: self._layout.position(name, self._label) for name in self.extra}
+        tests = [(self._tested(condition), condition) for condition in self.where]
         used = others | {role: at for (role, at), _ in tests if role is not None}
-        every: dict[int, Use] = dict.fromkeys(self.layout.objects, "object")
+        every: dict[int, Use] = dict.fromkeys(self._layout.objects, "object")
         every |= {at: "time" if role == "seconds" else "text" for role, at in used.items()}
         # what is also wanted as it is written is read as text
         every |= dict.fromkeys(further.values(), "text")
         every |= {at: "text" for (role, at), _ in tests if role is None}
-        reason = self._reason
+        reason = self.of.reason
         if reason is not None:
             every.setdefault(reason, "text")
         # whoever names the column knows of the conditions
-        condition = None if self._condition in further.values() else self._condition
+        condition = None if self.of.condition in further.values() else self.of.condition
         if condition is not None:
             every.setdefault(condition, "text")
         order = {at: k for k, at in enumerate(every)}
-        sorts = self.layout.unit == "s"
-        groups = groups if self.table.has_groups else None
+        sorts = self._layout.unit == "s"
         request = Request(
             every,
-            integers,
-            block_bytes,
-            groups,
+            self.integers,
+            self.block_bytes,
+            self.groups,
             tuple((at, one) for (role, at), one in tests if role != "seconds" or sorts),
         )
-        if groups is not None and "seconds" in used and self._told_unit is None:
+        if self.groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
-        self.decided.checks.clear()
-        self.decided.aside.clear()
-        self.decided.conditions.clear()
-        for piece in self.table.read(request):
-            rows = piece
-            if self.options.passes_over:
+        for rows in table.read(request):
+            self.faults += rows.faults
+            self._count_empty(rows.empty)
+            if self.of.options.passes_over:
                 rows = self._answers(rows, order)
-            if self.options.skip_bad and "seconds" in used:
+            if self.of.options.skip_bad and "seconds" in used:
                 rows = self._timed(rows, order[used["seconds"]])
             if tests and len(rows.table):
+                if self._layout.form != "statement" and not self._known:
+                    self._batch(rows, order, {}, {})  # all rows tell what answers mean
                 rows = self._holding(rows, order, used, tests)
             if reason is not None and len(rows.table):
                 rows = self._for_findings(rows, order[reason])
@@ -400,28 +446,33 @@ class AnswerTable:
             if len(rows.table):
                 batch, checks = set_aside(self._batch(rows, order, others, further))
                 if checks is not None:
-                    self.decided.checks.append(checks)
+                    self.checks.append(checks)
                 if len(batch):
-                    yield batch if integers else batch.as_text()
+                    yield batch if self.integers else batch.as_text()
+
+    def _count_empty(self, n: int) -> None:
+        self._empty += n
+        if self._empty:
+            self.notes["empty"] = self.of.table.counted.format(n=self._empty)
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
         """The role, or None, and the position of the column that a condition is about."""
         if not condition.is_own:
-            return None, self.layout.position(condition.column, self.label)
+            return None, self._layout.position(condition.column, self._label)
         role = condition.column.casefold()
-        if role not in self.layout.others:
-            where = "" if self.label is None else f"{self.label}: "
-            known = ", ".join(self.layout.others) or "none"
+        if role not in self._layout.others:
+            where = "" if self._label is None else f"{self._label}: "
+            known = ", ".join(self._layout.others) or "none"
             raise ParameterError(
                 f"where '{condition}': {where}there is no column {condition.column!r}; "
                 f"there are {known}"
             )
-        return role, self.layout.others[role]
+        return role, self._layout.others[role]
 
     def _answers(self, rows: Rows, order: Mapping[int, int]) -> Rows:
         """The rows that name an object; the others are no answers."""
-        first = 0 if self.layout.form == "statement" else 1
-        there = [~_missing_in(rows.table.column(order[at])) for at in self.layout.objects]
+        first = 0 if self._layout.form == "statement" else 1
+        there = [~missing_in(rows.table.column(order[at])) for at in self._layout.objects]
         named = np.all(there[first:], axis=0)
         answered = named & there[0]
         told = []
@@ -432,44 +483,32 @@ class AnswerTable:
             if n:
                 told.append(f"{n:,} {'record' if n == 1 else 'records'} {what} skipped")
         if told:
-            self.decided.notes["skipped"] = ", ".join(told)
+            self.notes["skipped"] = ", ".join(told)
         return rows.where(answered)
-
-    @cached_property
-    def _reason(self) -> int | None:
-        """The column that says why a question was asked, in an export of `trilens survey`."""
-        names = self.layout.names
-        return names.index("reason") if set(names) >= _OF_SURVEY else None
-
-    @cached_property
-    def _condition(self) -> int | None:
-        """The column of such an export that says which condition a rater was in."""
-        names = self.layout.names
-        return names.index("condition") if {*names} >= {*_OF_SURVEY, "condition"} else None
 
     def _note_conditions(self, rows: Rows, at: int) -> None:
         """Say that several conditions are taken together, and how to take one."""
-        values = pc.unique(_decoded(rows.table.column(at)).cast(pa.string())).to_pylist()
-        self.decided.conditions.update(value for value in values if value)
-        if len(self.decided.conditions) > 1:
-            found = sorted(self.decided.conditions)
+        values = pc.unique(decoded(rows.table.column(at)).cast(pa.string())).to_pylist()
+        self.conditions.update(value for value in values if value)
+        if len(self.conditions) > 1:
+            found = sorted(self.conditions)
             one = f"--where 'condition={found[0]}'"
-            self.decided.notes["condition"] = f"{pooled(found)}; to take one: {one}"
+            self.notes["condition"] = f"{pooled(found)}; to take one: {one}"
 
     def _for_findings(self, rows: Rows, at: int) -> Rows:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
         wanted = ["drawn", "random", "adaptive", "shared"]
-        if self.options.preset == "survey":
-            wanted += _REPEATS
-        reasons = _decoded(rows.table.column(at)).cast(pa.string())
+        if self.of.options.preset == "survey":
+            wanted += REPEATS
+        reasons = decoded(rows.table.column(at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():
-            self.decided.aside.update(reasons.filter(pa.array(~good)).to_pylist())
+            self.aside.update(reasons.filter(pa.array(~good)).to_pylist())
             told = " and ".join(
-                f"{n:,} {ASKED_TWICE if why in _REPEATS else f'of reason {why}'}"
-                for why, n in sorted(self.decided.aside.items(), key=str)
+                f"{n:,} {'repeated questions' if why in REPEATS else f'of reason {why}'}"
+                for why, n in sorted(self.aside.items(), key=str)
             )
-            self.decided.notes["reason"] = f"{NO_FINDINGS}: {told}"
+            self.notes["reason"] = f"not part of the findings: {told}"
         return rows.where(good)
 
     def _holding(
@@ -486,7 +525,7 @@ class AnswerTable:
             if role is not None:
                 values = known.known(role, strict=False)
             else:
-                column = _as_text(rows.table.column(order[at]), self.layout.names[at], self.label)
+                column = as_text(rows.table.column(order[at]), self._layout.names[at], self._label)
                 values = texts_of(column, known.words)
             good &= distinct_holds(condition, values)
         return rows.where(good)
@@ -499,21 +538,21 @@ class AnswerTable:
         further: Mapping[str, int] | None = None,
     ) -> Batch:
         """What is known of the rows besides their objects."""
-        names, label = self.layout.names, self.label
+        names, label = self._layout.names, self._label
         columns = {at: rows.table.column(k) for at, k in order.items()}
         others = {
-            role: _as_text(columns[at], names[at], label, keep_integers=True)
+            role: as_text(columns[at], names[at], label, keep_integers=True)
             for role, at in used.items()
             if role != "seconds"
         }
         if "seconds" in used:
             at = used["seconds"]
             others["seconds"] = self._seconds(columns[at], names[at], rows)
-            if self.decided.unit is None:
+            if self._unit is None:
                 self._judge_unit(others["seconds"])
-        if self.rater is not None:
+        if self.of.rater is not None:
             one = pa.DictionaryArray.from_arrays(
-                np.zeros(len(rows.table), dtype=np.int32), [self.rater]
+                np.zeros(len(rows.table), dtype=np.int32), [self.of.rater]
             )
             others["rater"] = pa.chunked_array([one])
         extra = (further or {}).items()
@@ -522,11 +561,12 @@ class AnswerTable:
             label,
             rows.number,
             others,
-            {name: _as_text(columns[at], names[at], label) for name, at in extra},
-            form=self.layout.form,
-            milli=self.decided.unit == "ms",
-            words=not self.table.typed,
-            text_raters=not self.table.keeps_numbers,
+            {name: as_text(columns[at], names[at], label) for name, at in extra},
+            form=self._layout.form,
+            milli=self._unit == "ms",
+            words=not self.of.table.typed,
+            text_raters=not self.of.table.keeps_numbers,
+            random_words=self.of.options.reason_random,
         )
 
     def _batch(
@@ -537,11 +577,11 @@ class AnswerTable:
         further: Mapping[str, int],
     ) -> Batch:
         objects = [
-            self._objects(rows.table.column(order[at]), self.layout.names[at], rows)
-            for at in self.layout.objects
+            self._objects(rows.table.column(order[at]), self._layout.names[at], rows)
+            for at in self._layout.objects
         ]
         if not all(pa.types.is_integer(column.type) for column in objects):
-            objects = [_encoded(column) for column in objects]
+            objects = [encoded(column) for column in objects]
         named = pa.table(objects, [f"object_{j}" for j in range(len(objects))])
         batch = replace(self._described(rows, order, used, further), objects=named)
         return batch if batch.form == "statement" else self._with_positions(batch)
@@ -549,8 +589,8 @@ class AnswerTable:
     def _with_positions(self, batch: Batch) -> Batch:
         """The same with answers that are positions taken as such."""
         chosen = batch.objects.column("object_0")
-        if not self.decided.known:
-            names = [self.layout.names[at] for at in self.layout.objects]
+        if not self._known:
+            names = [self._layout.names[at] for at in self._layout.objects]
             first = 1 if batch.form == "shown" else 2
             try:
                 found = find_positions(
@@ -558,32 +598,32 @@ class AnswerTable:
                     lambda: are_chosen_by_name(batch),
                     names[0],
                     names[first:],
-                    self.options.counts_from,
+                    self.of.options.counts_from,
                 )
             except StatementError as error:
-                raise layout_error(self.label, error.message) from None
-            self.decided.positions, self.decided.known = found, True
+                raise layout_error(self._label, error.message) from None
+            self._positions, self._known = found, True
             if found is not None:
-                self.decided.notes["positions"] = f"{names[0]}: {found.words}"
-        if self.decided.positions is None:
+                self.notes["positions"] = f"{names[0]}: {found.words}"
+        if self._positions is None:
             return batch
         if pa.types.is_integer(chosen.type):
             chosen = chosen.cast(pa.string())
         at, values = parts(chosen)
         # the last value serves the index -1 of a missing cell
-        positions = self.decided.positions.of([*values, ""])[at]
+        positions = self._positions.of([*values, ""])[at]
         return replace(batch, objects=batch.objects.drop_columns(["object_0"]), positions=positions)
 
     @property
     def _told_unit(self) -> str | None:
-        return self.decided.unit or self.options.unit or self.layout.unit
+        return self._unit or self.of.options.unit or self._layout.unit
 
     def _judge_ahead(self) -> None:
         """Find the unit of times by the first rows of the table, whichever are wanted."""
-        at = self.layout.others["seconds"]
+        at = self._layout.others["seconds"]
         times: list[Any] = []
-        for rows in self.table.read(Request({at: "time"}, block_bytes=8 * ENOUGH)):
-            column = self._seconds(rows.table.column(0), self.layout.names[at], rows)
+        for rows in self.of.table.read(Request({at: "time"}, block_bytes=8 * ENOUGH)):
+            column = self._seconds(rows.table.column(0), self._layout.names[at], rows)
             times += column.chunks
             if sum(map(len, times)) >= ENOUGH:
                 break
@@ -591,61 +631,50 @@ class AnswerTable:
             self._judge_unit(pa.chunked_array(times))
 
     def _judge_unit(self, column: Any) -> None:
-        name = self.layout.read["seconds"]
+        name = self._layout.read["seconds"]
         told = self._told_unit
-        if told is not None:
-            self.decided.unit = told
-            if told == "ms":
-                self.decided.notes["unit"] = f"{name} in ms"
+        self._unit = told
+        if told == "ms":
+            self.notes["unit"] = f"{name} in ms"
             return
         values = column.slice(0, ENOUGH).to_numpy()
         values = values[np.isfinite(values)]
         if not len(values):
             return
-        median = float(np.median(values))
-        self.decided.unit = "ms" if median >= MILLISECONDS_FROM else "s"
-        self.decided.notes["unit"] = f"{name} taken as {self.decided.unit} (median {median:,.4g})"
+        # halved, because the two in the middle may add up to more than a number can hold
+        median = 2 * float(np.median(values / 2))
+        if told == "s":
+            self.slow = median if median >= MILLISECONDS_FROM else None
+            return
+        self._unit = "ms" if median >= MILLISECONDS_FROM else "s"
+        self.notes["unit"] = f"{name} taken as {self._unit} (median {median:,.4g})"
 
     def _objects(self, column: Any, name: str, rows: Rows) -> Any:
         """Names as integers or as text; cells without a name are refused, or empty."""
-        column = _decoded(column)
+        column = decoded(column)
         if pa.types.is_floating(column.type):
             column = self._whole(column, name, rows)
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
         if column.null_count:
-            if not self.options.skip_bad:
+            if not self.of.options.skip_bad:
                 missing = column.is_null().to_numpy(zero_copy_only=False).argmax()
                 raise self._missing(int(missing), "", name, rows)
             column = column.cast(pa.large_string()).fill_null("")
         if pa.types.is_integer(column.type):
             return column.cast(pa.large_string()) if column.type == pa.uint64() else column
-        if not _is_text(column.type):
-            raise _wrong_type(column, name, self.label, "object names are text or whole numbers")
-        if self._reason is not None and not self.table.typed:
+        if not is_text(column.type):
+            raise wrong_type(column, name, self._label, "object names are text or whole numbers")
+        if self.of.reason is not None and not self.of.table.typed:
             column = pc.replace_substring_regex(column.cast(pa.string()), _APOSTROPHE, r"\1")
-        column = _encoded(column)
-        if _has_zeros(column) and self._whole_ids:
-            return _without_zeros(column)
+        column = encoded(column)
+        if has_zeros(column) and self.of.whole_ids:
+            return without_zeros(column)
         return column
-
-    @cached_property
-    def _whole_ids(self) -> bool:
-        """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
-        first = 0 if self.layout.form == "statement" else 1
-        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
-        cells = [
-            row[at]
-            for row in rows
-            if len(row) == len(self.layout.names)
-            for at in self.layout.objects[first:]
-        ]
-        known = [cell for cell in cells if not is_missing(cell)]
-        return bool(known) and all(is_integer(cell.removesuffix(".0")) for cell in known)
 
     def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
         return missing_cell(
-            place(self.label, rows.number(row)), seen, f"column {one_line(name, 40)}"
+            place(self._label, rows.number(row)), seen, f"column {one_line(name, 40)}"
         )
 
     def _whole(self, column: Any, name: str, rows: Rows) -> Any:
@@ -654,33 +683,33 @@ class AnswerTable:
         values = column.cast(pa.float64()).fill_null(0).to_numpy()
         gaps |= np.isnan(values)
         values = np.where(gaps, 0, values)
-        wrong = ~(np.abs(values) < _EXACT_FLOAT) | (values % 1 != 0)
+        wrong = ~(np.abs(values) < EXACT_FLOAT) | (values % 1 != 0)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise row_error(
-                self.label,
+                self._label,
                 rows.number(row),
                 f"{values[row]} in column {name} does not name an object; "
                 f"object names are text or whole numbers",
             )
-        if gaps.any() and not self.options.skip_bad:
+        if gaps.any() and not self.of.options.skip_bad:
             raise self._missing(int(gaps.argmax()), "nan", name, rows)
         return pa.chunked_array([pa.array(values.astype(np.int64), mask=gaps)])
 
     def _seconds(self, column: Any, name: str, rows: Rows) -> Any:
-        column = _decoded(column)
-        if _is_text(column.type):
+        column = decoded(column)
+        if is_text(column.type):
             return self._written_seconds(column, name, rows)
         if pa.types.is_null(column.type):
             return pa.chunked_array([np.full(len(column), np.nan)])
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-            raise _wrong_type(column, name, self.label, "seconds must be numbers")
+            raise wrong_type(column, name, self._label, "seconds must be numbers")
         times = column.cast(pa.float64(), safe=False)
-        negative = _negative(times)
+        negative = negative_in(times)
         if negative.any():
             row = int(negative.argmax())
             cell = str(column[row].as_py())
-            raise not_seconds(self.label, rows.number(row), cell, name)
+            raise not_seconds(self._label, rows.number(row), cell, name)
         return times
 
     def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
@@ -691,17 +720,17 @@ class AnswerTable:
             row = int(np.flatnonzero(np.isin(at, wrong))[0])
             cell = values[at[row]]
             mixed = is_number(cell) and not cell.strip().startswith("-")
-            raise not_seconds(self.label, rows.number(row), cell, name, mixed=mixed)
+            raise not_seconds(self._label, rows.number(row), cell, name, mixed=mixed)
         return pa.chunked_array([times[at]])
 
     def _timed(self, rows: Rows, at: int) -> Rows:
         """The rows without those whose time is none, which are skipped as bad ones."""
-        column = _decoded(rows.table.column(at))
-        if _is_text(column.type):
+        column = decoded(rows.table.column(at))
+        if is_text(column.type):
             index, values = parts(column)
             wrong = np.isin(index, written_times(values)[1])
         elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            wrong = _negative(column.cast(pa.float64(), safe=False))
+            wrong = negative_in(column.cast(pa.float64(), safe=False))
         else:
             return rows
         if not wrong.any():
@@ -709,68 +738,9 @@ class AnswerTable:
         for row in np.flatnonzero(wrong).tolist():
             number, cell = rows.number(row), quoted(str(column[row].as_py()))
             cells = [str(each[row]) for each in rows.table.columns]
-            fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
-            self.table.faults[number] = fault
+            fault = Fault(self._label or "", number, f"{cell} is not a time", ",".join(cells))
+            self.faults.append(fault)
         return rows.where(~wrong)
-
-
-def _missing_in(column: Any) -> BoolArray:
-    return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def _negative(times: Any) -> BoolArray:
-    values = times.to_numpy()
-    return np.asarray((values < 0) & np.isfinite(values))
-
-
-def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
-    """Texts as numbers, NaN where missing and once more at the end; and which are none.
-
-    >>> written_times(["2,5", "", "3", "1.5", "soon"])
-    (array([2.5, nan, 3. , nan, nan, nan]), [3, 4])
-    """
-    times = np.full(len(values) + 1, np.nan)
-    wrong: list[int] = []
-    point: str | None = None
-    for k, text in enumerate(values):
-        if text is None or is_missing(text):
-            continue
-        marks = {",", "."} & set(text)
-        point = point or next(iter(marks), None)
-        time = float(text.replace(",", ".", 1)) if is_number(text) else -1.0
-        if marks <= {point} and (time >= 0 or np.isinf(time)):
-            times[k] = time
-        else:
-            wrong.append(k)
-    return times, wrong
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number, perhaps with a decimal comma.
-
-    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
-    [True, True, True, True, False, False]
-    """
-    try:
-        value = float(cell.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return value == value
-
-
-def not_seconds(
-    label: str | None, number: int, cell: str, name: str, *, mixed: bool = False
-) -> FormatError | StatementError:
-    """The refusal of a cell that holds no time, or one written unlike the others."""
-    seen = f"{quoted(cell)} in column {one_line(name, 40)}"
-    if mixed:
-        why = "some numbers have a decimal comma and some a point; write all with a point"
-        return row_error(label, number, f"{seen}: {why}")
-    return row_error(
-        label,
-        number,
-        f"{seen} is not a number of seconds; correct it or leave the cell empty",
-    )
 
 
 def _stored(metadata: Mapping[bytes, bytes] | None) -> tuple[Kind | None, ObjectList | None]:
@@ -791,98 +761,13 @@ def _stored(metadata: Mapping[bytes, bytes] | None) -> tuple[Kind | None, Object
     return kind, ObjectList.of(names) if sound else None
 
 
-def _is_text(type_: Any) -> bool:
-    return bool(
-        pa.types.is_string(type_)
-        or pa.types.is_large_string(type_)
-        or getattr(pa.types, "is_string_view", lambda _: False)(type_)
-    ) or (pa.types.is_dictionary(type_) and _is_text(type_.value_type))
-
-
 def pooled(conditions: Sequence[str]) -> str:
     """That conditions of a survey are taken together.
 
     >>> pooled(["high", "low"])
     'conditions high and low are pooled'
     """
-    return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} {POOLED}"
-
-
-def _decoded(column: Any) -> Any:
-    """A dictionary of text as it is; of anything else, and with gaps, its values."""
-    if not pa.types.is_dictionary(column.type):
-        return column
-    plain = pa.types.is_string(column.type.value_type) or pa.types.is_large_string(
-        column.type.value_type
-    )
-    gaps = column.null_count or any(chunk.dictionary.null_count for chunk in column.chunks)
-    if plain and not gaps:
-        return column
-    try:
-        return column.cast(column.type.value_type)
-    except pa.ArrowNotImplementedError:  # not every type of text has a cast
-        return pa.chunked_array([pa.array(column.to_pylist())])
-
-
-def _has_zeros(column: Any) -> bool:
-    return any(
-        (value or "").endswith(".0")
-        for chunk in column.chunks
-        for value in chunk.dictionary.to_pylist()
-    )
-
-
-def _without_zeros(column: Any) -> Any:
-    """``7.0`` as ``7``: what pandas writes of a column of integers with a gap."""
-    at, values = parts(column)
-    texts = [
-        value.removesuffix(".0") if value and is_integer(value.removesuffix(".0")) else value
-        for value in values
-    ]
-    return _encoded(pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(at))]))
-
-
-def _encoded(column: Any) -> Any:
-    if pa.types.is_dictionary(column.type):
-        return column
-    if not pa.types.is_string(column.type):
-        column = column.cast(pa.large_string())
-    return column.dictionary_encode()
-
-
-def _as_text(column: Any, name: str, label: str | None, *, keep_integers: bool = False) -> Any:
-    """A column that says something of the answers, as text or as integers."""
-    column = _decoded(column)
-    if pa.types.is_dictionary(column.type) or (
-        keep_integers and pa.types.is_integer(column.type) and column.type != pa.uint64()
-    ):
-        return column
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-        raise _wrong_type(column, name, label, "it must hold text or whole numbers")
-    if pa.types.is_floating(column.type):
-        values = column.cast(pa.float64()).to_numpy()
-        if (np.abs(values) >= _EXACT_FLOAT).any():
-            raise layout_error(
-                label,
-                f"column {one_line(name, 40)} has numbers too large to be kept digit by digit; "
-                f"write them as text",
-            )
-        if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
-            whole = np.nan_to_num(values).astype(np.int64)
-            column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
-        elif np.isnan(values).any():
-            column = pa.chunked_array([pa.array(values, from_pandas=True)])
-    return _encoded(column)
-
-
-def _wrong_type(
-    column: Any, name: str, label: str | None, allowed: str
-) -> FormatError | StatementError:
-    return layout_error(
-        label,
-        f"column {one_line(name, 40)} holds {one_line(column.type, 60)}; "
-        f"{allowed}: convert the column",
-    )
+    return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} are pooled"
 
 
 def distinct_holds(condition: Condition, values: AnyArray) -> BoolArray:

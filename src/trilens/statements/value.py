@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike
 from trilens._parameters import is_whole, shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import (
+    AssumedKindWarning,
     KindError,
     MissingExtraError,
     ParameterError,
     StatementError,
     TrilensError,
+    callers_level,
 )
 from trilens.kinds import (
     KINDS as KINDS,
@@ -276,8 +279,8 @@ class Statements:
         A name for each object; by default ``"0"``, ``"1"``, ... or, where the statements hold
         names, these: integers in their order, others as they are first met.
     kind : {"central", "odd", "closer"}, optional
-        By default what the columns of a table say, else ``"central"``: so an array without
-        ``kind`` means the same everywhere.
+        What the columns of a table say, where they do. Rows and arrays do not: give it. Without,
+        ``"central"`` is assumed, with an `AssumedKindWarning`.
     raters, rounds : (m,) array, optional
         Who answered, and in which round: whole numbers or text. Where one is missing (None,
         NaN, ``pandas.NA``) all become text, and the missing one is the empty text, which is
@@ -338,6 +341,8 @@ class Statements:
             check_kind(kind)
         if columns is not None and not is_table(triples):
             raise ParameterError("only a table has columns; rows are three objects in their order")
+        if kind is None and isinstance(triples, Statements):
+            kind = triples.kind
         is_frame = not isinstance(triples, np.ndarray) and is_table(triples)
         bare = None
         if is_frame and columns is None:
@@ -360,6 +365,8 @@ class Statements:
             chosen = told.chosen if chosen is None else chosen
         else:
             given, names = id_array(triples if bare is None else bare, names)
+            if kind is None and len(given):
+                warn_of_kind()
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
@@ -827,6 +834,14 @@ def _of_table(
     found = read_tables([frame_table(table, options)], listed, by_name=True)
     found.reading.warn()
     return found.statements
+
+
+def warn_of_kind() -> None:
+    """Warn that an array does not say which question was asked."""
+    from trilens.statements.reading import assumed_kind
+
+    text = str(TrilensError(f"an array of three columns: {assumed_kind('central')}"))
+    warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
 
 
 class OfStatements(Protocol):

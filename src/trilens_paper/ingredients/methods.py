@@ -12,7 +12,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import PairCounts, count_central, count_pairs
-from trilens.depth import centrality
+from trilens.lens import centrality
 from trilens.simulate import distort, simulate_statements
 from trilens.statements import Kind, Statements
 from trilens_paper.framework.experiment import Point, Seeds

@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from browser import Browser
 from studies import LONGEST, Client, edit
 from trilens.report import draw_stimuli
-from trilens.survey.example import write_example
+from trilens_survey.example import write_example
 
 LENGTH = 4
 
@@ -199,7 +199,7 @@ def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> No
     page.click("#to-thanks")
     page.screen("thanks")
     look("thanks")
-    for name in ("failed", "closed", "gone", "cookies"):
+    for name in ("failed", "closed", "resume", "gone", "cookies"):
         page.browser.run(
             "document.body.dataset.screen = arguments[0];"
             "for (const one of document.getElementById('survey').children)"

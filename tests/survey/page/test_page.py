@@ -10,7 +10,7 @@ from participant_page import LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import Running, Served
-from trilens.survey.languages import TEXTS
+from trilens_survey.languages import TEXTS
 
 WORD = TEXTS["en"]
 
@@ -351,7 +351,7 @@ def test_an_answer_left_by_somebody_else_is_dropped(page: Page) -> None:
 
 
 def test_whoever_was_erased_may_start_anew(page: Page, studies: Callable[[str], Running]) -> None:
-    from trilens.survey.store import erase
+    from trilens_survey.store.administration import erase
 
     page.begin()
     receipt = page.text("#kept code")

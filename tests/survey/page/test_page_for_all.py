@@ -25,10 +25,10 @@ from starlette.responses import FileResponse
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import LONGEST, Running, edit, one_language, running
-from trilens.survey.languages import TEXTS
+from trilens_survey.languages import TEXTS
 
 WORD = TEXTS["en"]
-HERE = Path(__file__).parents[3] / "src" / "trilens" / "survey"
+HERE = Path(__file__).parents[3] / "src" / "trilens_survey"
 
 
 # --- all three, or nothing -----------------------------------------------------------------
@@ -98,9 +98,10 @@ def test_a_picture_that_never_comes_blocks_nothing(
     how: str, visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
-    from trilens.survey.status import status
+    from trilens_survey.status import status
 
     folder = with_photographs(short_study(tmp_path / "study", length=3, most=1), 0)
+    edit(folder, ("code: THANKS", "code: THANKS\n  share: 0.3"))
     file = folder / "pictures" / "bread.jpg"
     if how == "truncated":
         rng = np.random.default_rng(0)
@@ -290,7 +291,7 @@ def test_the_way_back_comes_with_the_end(visit: Callable[[str], Page], tmp_path:
 
 
 def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.store import put_setting
+    from trilens_survey.store.administration import put_setting
 
     with running(short_study(tmp_path / "study")) as app:
         page = visit(app.url)
@@ -305,21 +306,82 @@ def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) ->
         assert page.text("#closed h1") == WORD["closed"]
 
 
-def test_whom_the_platform_sent_before_goes_on_in_a_closed_study(
-    visit: Callable[[str], Page], tmp_path: Path
+@pytest.mark.parametrize("why", ["paused", "full"])
+def test_who_cannot_take_part_is_told_before_consent(
+    visit: Callable[[str], Page], tmp_path: Path, why: str
 ) -> None:
-    from trilens.survey.store import put_setting
+    """Also whom a platform sent; who has begun continues with the receipt."""
+    from trilens_survey.store.administration import put_setting
 
+    folder = short_study(tmp_path / "study")
+    if why == "full":
+        edit(folder, ("retention:", "quota: {participants: 1}\nretention:"))
+    with running(folder) as app:
+        receipt = app.participant().join(platform_id="P1")  # in another browser
+        if why == "paused":
+            app.survey.writer.submit(lambda c: put_setting(c, "closed", "yes")).result()
+        page = visit(app.url)
+        for person in ("P2", "P1"):
+            page.open(f"?language=en&PROLIFIC_PID={person}")
+            page.screen("closed")
+        page.click("#have-receipt")
+        page.screen("resume")
+        assert not page.find("#resume-why").is_displayed()
+        page.find("#resume-receipt").send_keys("ABCD")
+        page.browser.keys(ENTER)
+        page.wait("return !document.getElementById('resume-wrong').hidden;")
+        assert page.text("#resume-wrong") == WORD["receipt_wrong"]
+        page.find("#resume-receipt").clear()
+        page.find("#resume-receipt").send_keys(receipt.lower().replace("-", " "))
+        page.browser.keys(ENTER)
+        page.asking(1)
+
+
+def test_an_id_that_is_in_use_is_told_kindly(visit: Callable[[str], Page], tmp_path: Path) -> None:
     with running(short_study(tmp_path / "study")) as app:
         app.participant().join(platform_id="P1")  # in another browser
-        app.survey.writer.submit(lambda c: put_setting(c, "closed", "yes")).result()
-        for person, then in (("P2", "closed"), ("P1", "question")):
-            page = visit(app.url)
-            page.open(f"?PROLIFIC_PID={person}")
-            page.screen("consent")
-            page.click("#agree")
-            page.click("#begin")
-            page.screen(then)
+        page = visit(app.url)
+        page.open("?language=en&PROLIFIC_PID=P1")
+        page.screen("consent")
+        page.click("#agree")
+        page.click("#begin")
+        page.screen("resume")
+        assert page.text("#resume-why") == WORD["in_use"]
+
+
+def test_a_browser_that_lost_its_cookie_goes_on(page: Page) -> None:
+    page.begin("?language=en&PROLIFIC_PID=lost")
+    page.choose(1)
+    page.asking(2)
+    page.driver.delete_all_cookies()
+    page.open("?language=en&PROLIFIC_PID=lost")
+    page.screen("consent")
+    page.click("#agree")
+    page.click("#begin")
+    page.asking(2)
+
+
+def test_two_ways_look_alike(page: Page) -> None:
+    """Nobody is led to agree, or to do another round."""
+    look = (
+        "return arguments[0].map((id) => { const e = document.getElementById(id);"
+        "const s = getComputedStyle(e), b = e.getBoundingClientRect();"
+        "return [s.backgroundColor, s.color, s.borderColor, Math.round(b.width),"
+        " Math.round(b.height)].join(); });"
+    )
+    page.open()
+    page.screen("consent")
+    page.browser.run("document.activeElement.blur();")
+    first, second = page.browser.run(look, ["agree", "decline"])
+    assert first == second
+    page.click("#agree")
+    page.click("#begin")
+    for number in range(1, LENGTH + 1):
+        page.asking(number)
+        page.choose(1)
+    page.screen("break")
+    first, second = page.browser.run(look, ["another", "finish"])
+    assert first == second
 
 
 # --- for everybody -------------------------------------------------------------------------
@@ -527,7 +589,7 @@ def test_the_page_is_small_and_has_nothing_inline() -> None:
 
 
 def test_under_a_prefix(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.server import Options
+    from trilens_survey.server import Options
 
     folder = with_shapes(short_study(tmp_path / "study", length=2, most=1))
     with running(folder, options=Options(root_path="/colours")) as app:

@@ -12,44 +12,38 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import generator, one_of, seed_of, whole_number
+from trilens._parameters import generator, one_of, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, IntArray, Progress, RandomState
+from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
 from trilens.answers import Answers
-from trilens.counts import Counted
-from trilens.errors import LabelError, ParameterError, option, parameter_name
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.features import FeaturesLike
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.classify.classifiers import (
-    DIMENSIONS,
-    KRNGClassifier,
-    LensDepthClassifier,
-    MapClassifier,
-    TransductiveClassifier,
-)
-from trilens.questions.data import (
-    MAPS_OF_FILES,
+from trilens.ask import (
     Data,
-    Ordered,
+    Question,
+    ask,
     counts_of,
-    in_order,
-    is_streamed,
-    model_of_many,
+    fit_of,
+    in_order_of,
+    is_enough,
+    objects_of,
+    opened,
+    register,
     statements_of,
-    streamed_map,
 )
+from trilens.counts import CentralCounts, Counted, PairCounts
+from trilens.errors import LabelError, ParameterError, option, parameter_name
+from trilens.maps.fitted import Fit
+from trilens.maps.likelihood import in_own_order, object_order
+from trilens.maps.registry import MAPS
+from trilens.questions.classify.map_classifier import MapClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
+from trilens.questions.classify.transductive import TransductiveClassifier
+from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
-from trilens.questions.method import (
-    METHODS,
-    check_method,
-    check_model,
-    choose_method,
-    known_error_rate,
-)
-from trilens.questions.model import AnswerModel, answer_model, featured_model
 from trilens.statements import Statements
+from trilens.words import remark_about_objects
 
+#: The methods of the paper, and the maps.
+METHODS = ("depth", "krng", *MAPS)
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
 _GROUPS = 10
@@ -85,7 +79,7 @@ class LabelCheck:
         Whether the answers contradict the label: the labels can be learnt, another class was
         found, and of the nearest labelled objects (11, or 7 where fewer than 40 objects are
         labelled) at most a quarter have the label; on the choice map, in the mean over maps
-        of answers drawn anew. The k-RNG knows no nearest: there another class is enough. An
+        that the answers allow. The k-RNG knows no nearest: there another class is enough. An
         object that is alone in its class is not contradicted.
     left_out : int
         How many labels were hidden at a time.
@@ -204,47 +198,70 @@ class Classification(Tabular):
         }
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a classifier says of each object, in some order of theirs.
+
+    Attributes
+    ----------
+    names : tuple of str
+    found : (n,) array
+        As in `Classification`.
+    code : (n,) array of int
+        The class that was found, as a number.
+    contradicted : (n,) array of bool
+    how : (n,) array of str
+        Where the method had to fall back on less; see `words.remark_about_objects`.
+    reached : (n,) array of bool
+        Whether answers link the object with a labelled one.
+    parameters : dict
+    check : LabelCheck or None
+        Its entries for each object are in ``code`` and ``contradicted``.
+    """
+
+    names: tuple[str, ...]
+    found: AnyArray
+    code: IntArray
+    contradicted: BoolArray
+    how: AnyArray
+    reached: BoolArray
+    parameters: dict[str, Any]
+    check: LabelCheck | None
+
+
 def classify(
-    statements: Data,
+    answers: Data,
     y: LabelsLike,
     method: str = "auto",
     *,
     classifier: Any = None,
     k: int | None = None,
     error_rate: Any = 0.0,
-    n_components: Any = None,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
+    alone: str | None = None,
     random_state: RandomState = 0,
-    progress: Progress | None = None,
 ) -> Classification:
     """The class of every unlabelled object, and how far the labels fit the answers.
 
     Parameters
     ----------
-    statements : Answers, Statements, (m, 3) array, or Counted
-        Of files too large to hold, the classes are found on their streamed map. Counts suffice
-        for ``"lensmap"`` where they have pairs, and for ``"depth"`` where they have classes,
-        counted under the same labels.
+    answers : Fit, path, Answers, Statements, a table, (m, 3) array, Counted or PairCounts
+        Counts suffice for ``"lensmap"`` where they have pairs, and for ``"depth"`` where they
+        have classes, counted under the same labels.
     y : dict of labels by name, or (n_objects,) iterable
         -1, None or NaN for an unlabelled object.
     method : str
-        ``"depth"`` (Algorithm 3), ``"krng"`` (Algorithm 4), or a map; ``"auto"``: what
-        `trilens.questions.method` measured as best.
+        ``"depth"`` (Algorithm 3), ``"krng"`` (Algorithm 4), or a map; ``"auto"``: the choice map
+        where answers suffice for one, and else the lens map.
     classifier
         On top of depths or a map; see `MapClassifier`.
     k : int, optional
         Of the k-RNG; by default by leave-one-out.
     error_rate : float or "estimate"
         Of the k-RNG; see `KRNGClassifier`.
-    n_components : optional
-        Of the map; by default cross-validated.
-    model : AnswerModel, ChoiceMap or StreamedMap, optional
-        The map of the statements, where it has been made already.
-    features : array, table or dict, optional
-        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the map of large files that is done.
+    alone : {"nearest", "random"}, optional
+        Of the k-RNG: what becomes of an object without a labelled neighbor. By default those of
+        least V vote; ``"random"`` draws a class, as the paper's empty vote has it.
+    random_state : int, Generator, RandomState or None
 
     Examples
     --------
@@ -259,138 +276,126 @@ def classify(
     >>> found.predicted == {"1": drawn.labels[1]}
     True
     """
-    parameters = {"k": k, "error_rate": error_rate, "random_state": random_state}
-    check_method("classify", method)
-    if features is not None:
-        model = featured_model(
-            statements, "classify", features, method, model, n_components, random_state, progress
-        )
-        statements, method, n_components = statements_of(statements, "classify"), "choice", None
-    if model is None and method in MAPS_OF_FILES and is_streamed(statements):
-        model = _map_of_files(statements, method, n_components, random_state, progress)
-    elif method in ("auto", "choice") and n_components is None:
-        seed = seed_of(random_state)
-        model = model_of_many(statements, "classify", model, seed, progress) or model
-    if isinstance(model, StreamedMap):
-        labels = encode_labels(y, model.names)
-        learner = make_classifier(
-            model.method, classifier, n_components=n_components, model=model, **parameters
-        )
-        learner.fit(model, labels.given)
-        return _described(learner, model.names, labels, model.method, random_state)
-    counts = counts_of(statements, False)
-    if counts is not None:
-        return _of_counts(counts, y, method, classifier, n_components, parameters)
-    given = statements_of(statements, "classify")
-    model = check_model(model, given, random_state)
-    chosen = choose_method("classify", given, method)
-    ordered, label_of = in_order(given), label_of_each(y, given.names)
-    inner = ordered.statements
-    labels = encode_labels([label_of[i] for i in ordered.order], inner.names)
-    if chosen == "choice" and n_components is None and model is None:
-        model = answer_model(given, seed_of(random_state))
-    parameters["error_rate"] = known_error_rate(error_rate, given, random_state, model)
+    one_of("method", method, ("auto", *METHODS))
+    given, seed = opened(answers), seed_of(random_state)
+    if isinstance(given, Answers) and (given.in_counts or (method == "lensmap" and not given.held)):
+        given = counts_of(given, pairs=method in ("auto", "lensmap"))
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        return _of_counts(given, y, method, classifier, random_state)
+    if method == "auto":
+        method = "choice" if isinstance(given, Fit) or is_enough(given) else "lensmap"
+    rate = known_error_rate(error_rate, given, seed)
     learner = make_classifier(
-        chosen,
+        method,
         classifier,
-        n_components=n_components,
-        model=None if model is None else model.in_order,
-        **parameters,
+        k=k,
+        error_rate=rate,
+        alone=alone,
+        random_state=random_state,
     )
-    learner.fit(inner, labels.given)
-    found = _described(learner, inner.names, labels, chosen, random_state)
-    remarks = (*found.remarks, *_out_of_reach(inner, labels))
-    return replace(_in_given_order(found, labels, ordered), remarks=remarks)
+    if method == "choice":
+        fitted = fit_of(given, "classify", random_state)
+        y = label_of_each(y, fitted.names)
+        found: _Found = ask(CLASSIFY, fitted, "choice", labels=y, learner=learner, seed=seed)
+    else:
+        held = statements_of(given, "classify")
+        y = label_of_each(y, held.names)
+        ordered, rank = in_own_order(held)
+        labels = encode_labels([y[i] for i in np.argsort(rank)], ordered.names)
+        learner.fit(ordered, labels.given)
+        reached = _reached(ordered, labels)
+        found = _learnt(learner, ordered.names, labels, reached, random_state)
+        found = in_order_of(found, rank, CLASSIFY)
+    return _described(found, encode_labels(y, found.names), method)
 
 
-def _in_given_order(found: Classification, labels: ClassCodes, ordered: Ordered) -> Classification:
-    """The same classes, with the objects in the order in which they were given."""
-    check, rank = found.check, ordered.rank
-    if check is not None:
-        at = np.argsort(ordered.order[labels.labelled])
-        check = replace(check, codes=check.codes[at], contradicted=check.contradicted[at])
-    return replace(
-        found,
-        names=tuple(found.names[i] for i in rank),
-        given=tuple(found.given[i] for i in rank),
-        found=found.found[rank],
-        check=check,
-    )
-
-
-def _map_of_files(
-    answers: Answers, method: str, n_components: Any, random_state: Any, progress: Progress | None
-) -> StreamedMap:
-    """The map by passes; a lens map as wide as cross-validation may want it."""
-    width = n_components
-    if width is not None:
-        width = whole_number("n_components", width, least=1)
-    elif method == "lensmap":
-        width = min(max(DIMENSIONS), max(answers.count().n_objects - 1, 1))
-    chosen = "choice" if method == "auto" else method
-    return streamed_map(answers, width, chosen, seed_of(random_state), progress)
+def _of_fit(fitted: Fit, labels: list[Any], learner: MapClassifier, seed: int) -> _Found:
+    known = encode_labels(labels, fitted.names)
+    learner.fit(fitted, known.given)
+    reached = np.ones(fitted.n_objects, dtype=np.bool_)
+    if fitted.statements is not None:
+        reached = _reached(fitted.statements, known)
+    return _learnt(learner, fitted.names, known, reached, seed)
 
 
 def _of_counts(
-    counts: Counted,
+    counts: Counted | CentralCounts | PairCounts,
     y: LabelsLike,
     method: str,
     classifier: Any,
-    n_components: Any,
-    parameters: dict[str, Any],
+    random_state: RandomState,
 ) -> Classification:
     """Classes by Algorithm 3 from counts of classes, by the lens map from counts of pairs."""
-    one_of("method", method, ("auto", *METHODS["classify"]))
+    pairs = counts if isinstance(counts, PairCounts) else getattr(counts, "pairs", None)
     if method == "auto":
-        method = "lensmap" if counts.pairs is not None else "depth"
+        method = "depth" if pairs is None else "lensmap"
     if method not in ("depth", "lensmap"):
         raise ParameterError(f"counts suffice for depth and lensmap; {method} needs the statements")
-    labels = encode_labels(y, counts.names)
-    learner = make_classifier(method, classifier, n_components=n_components, **parameters)
+    names = objects_of(counts).names
+    labels = encode_labels(y, names)
+    learner = make_classifier(method, classifier, random_state=random_state)
+    reached = np.ones(len(names), dtype=np.bool_)
     if method == "lensmap":
-        if counts.pairs is None:
+        if pairs is None:
             raise ParameterError(f"pairs were not counted; use {option('pairs', True)}")
-        learner.fit(counts.pairs, labels.given)
-        return _described(learner, counts.names, labels, method, parameters["random_state"])
-    if counts.classes is None:
+        learner.fit(pairs, labels.given)
+        found = _learnt(learner, names, labels, reached, random_state)
+        return _described(found, labels, method)
+    classes = counts.classes if isinstance(counts, Counted) else None
+    if not isinstance(counts, Counted) or classes is None:
         raise ParameterError("the classes were not counted; count the answers under these labels")
-    codes = counts.classes.labels
-    under = [] if codes is None else codes.tolist()
+    under = [] if classes.labels is None else classes.labels.tolist()
     if [None if code < 0 else counts.class_names[code] for code in under] != labels.given:
         raise LabelError("the classes were counted under other labels; count again with these")
-    learner.fit(counts.classes, labels.given)
-    return _described(learner, counts.names, labels, method, None, checked=False)
+    learner.fit(classes, labels.given)
+    found = _learnt(learner, names, labels, reached, random_state, checked=False)
+    return _described(found, labels, method)
 
 
-def _described(
+def _learnt(
     learner: Any,
     names: tuple[str, ...],
     labels: ClassCodes,
-    method: str,
-    random_state: Any,
+    reached: BoolArray,
+    random_state: RandomState,
     *,
     checked: bool = True,
-) -> Classification:
+) -> _Found:
     """What a fitted classifier found, and what hidden labels say."""
-    found, given = learner.transduction_.copy(), labels.given
+    found, n = learner.transduction_.copy(), len(names)
+    code, contradicted = labels.codes.copy(), np.zeros(n, dtype=np.bool_)
     check: LabelCheck | None = None
-    contradictions: tuple[Contradiction, ...] = ()
     if checked:
         check = check_labels(learner, labels, random_state)
         found[labels.labelled] = labels.classes[check.codes]
-        contradictions = tuple(
-            Contradiction(names[i], given[i], found[i : i + 1].tolist()[0])
-            for i in labels.labelled[check.contradicted]
+        code[labels.labelled] = check.codes
+        contradicted[labels.labelled] = check.contradicted
+    how = np.asarray(getattr(learner, "how_", np.full(n, "")))
+    parameters = learner.chosen_parameters_
+    return _Found(names, found, code, contradicted, how, reached, parameters, check)
+
+
+def _described(found: _Found, labels: ClassCodes, method: str) -> Classification:
+    """What was found of objects in the order of the labels."""
+    check, names, given = found.check, found.names, labels.given
+    if check is not None:
+        check = replace(
+            check,
+            codes=found.code[labels.labelled],
+            contradicted=found.contradicted[labels.labelled],
         )
+    against = np.flatnonzero(found.contradicted)
+    against = against[object_order([names[i] for i in against], len(against))]
+    classes = found.found.tolist()
     return Classification(
         names=names,
         given=tuple(given),
-        found=found,
+        found=found.found,
         method=method,
-        parameters=learner.chosen_parameters_,
+        parameters=found.parameters,
         check=check,
-        contradictions=contradictions,
-        remarks=(*_about_classes(labels), *_remarks(learner, names)),
+        contradictions=tuple(Contradiction(names[i], given[i], classes[i]) for i in against),
+        remarks=_remarks(found, labels),
     )
 
 
@@ -400,8 +405,7 @@ def make_classifier(
     *,
     k: int | None = None,
     error_rate: Any = 0.0,
-    n_components: Any = None,
-    model: AnswerModel | StreamedMap | None = None,
+    alone: str | None = None,
     random_state: RandomState = 0,
 ) -> Any:
     """An unfitted classifier: ``"depth"``, ``"krng"``, or the name of a map.
@@ -412,64 +416,40 @@ def make_classifier(
     KRNGClassifier(k=5)
     """
     if method == "krng":
-        given = "loo" if k is None else k
-        return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
-    for name, given in (("k", k is not None), ("error_rate", error_rate != 0)):
-        if given:
+        return KRNGClassifier(
+            "loo" if k is None else k,
+            error_rate=error_rate,
+            alone="nearest" if alone is None else alone,
+            random_state=random_state,
+        )
+    given = {"k": k is not None, "error_rate": error_rate != 0, "alone": alone is not None}
+    for name, is_given in given.items():
+        if is_given:
             raise ParameterError(
                 f"{parameter_name(name)} is for the method krng, not for {method}", parameter=name
             )
     if method == "depth":
         return LensDepthClassifier(classifier, random_state=random_state)
-    return MapClassifier(
-        classifier,
-        n_components="cv" if n_components is None else n_components,
-        map=method,
-        model=model,
-        random_state=random_state,
-    )
+    return MapClassifier(classifier, map=method, random_state=random_state)
 
 
-def _about_classes(labels: ClassCodes) -> tuple[str, ...]:
-    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
-    alone = [str(label) for label in labels.classes[size == 1]]
-    if not alone:
-        return ()
-    return (
-        f"one labelled object only, so its label cannot be checked and few objects will join "
-        f"its class: {', '.join(alone)}",
-    )
-
-
-def _out_of_reach(statements: Statements, labels: ClassCodes) -> tuple[str, ...]:
-    """Objects of which no answer says anything beside a labelled one."""
-    if len(statements) == 0 or len(labels.labelled) == statements.n_objects:
-        return ()
+def _reached(statements: Statements, labels: ClassCodes) -> BoolArray:
+    """Whether answers link each object with a labelled one."""
+    if len(statements) == 0:
+        return np.ones(statements.n_objects, dtype=np.bool_)
     part = statements.connected_parts
-    reached = np.isin(part, part[labels.labelled])
-    those = [statements.names[i] for i in np.flatnonzero(~reached).tolist()]
-    if not those:
-        return ()
-    more = f" and {len(those) - 5:,} more" if len(those) > 5 else ""
-    return (
-        f"never compared with labelled objects, not even indirectly, so their classes are "
-        f"guesses: {', '.join(those[:5])}{more}",
-    )
+    return np.isin(part, part[labels.labelled])
 
 
-def _remarks(model: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    how = getattr(model, "how_", None)
-    if how is None:
-        return ()
-    said = []
-    for code, text in (
-        ("nearest", "no neighbour in the graph, so the class of the nearest object"),
-        ("unknown", "never compared with two labelled objects, so the most frequent class"),
-    ):
-        those = [name for name, h in zip(names, how, strict=True) if h == code]
-        if those:
-            said.append(f"{text}: {', '.join(those)}")
-    return tuple(said)
+def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
+    """Where the method had to fall back on less, in words."""
+    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
+    about = {"alone": [str(label) for label in labels.classes[size == 1]]}
+    order = object_order(list(found.names), len(found.names))
+    for code in ("nearest", "unknown", "random"):
+        about[code] = [found.names[i] for i in order if found.how[i] == code]
+    about["unreached"] = [found.names[i] for i in order if not found.reached[i]]
+    return tuple(remark_about_objects(code, those) for code, those in about.items() if those)
 
 
 def check_labels(
@@ -561,3 +541,13 @@ def _groups(n: int, random_state: Any) -> list[IntArray]:
         return list(positions[:, None])
     shuffled = generator(random_state).permutation(positions)
     return [np.sort(group) for group in np.array_split(shuffled, _GROUPS)]
+
+
+CLASSIFY = register(
+    Question(
+        "classify",
+        of_fit=_of_fit,
+        per_object=("names", "found", "code", "contradicted", "how", "reached"),
+        labels=("labels",),
+    )
+)

@@ -132,7 +132,7 @@ def _best_svm(
 
 def _held_out_errors(kernel: FloatArray, code: IntArray, folds: list[AnyArray]) -> IntArray:
     """For each C, how many objects an SVM gets wrong that learns from the other folds."""
-    from trilens.svm import decision_path
+    from trilens.questions.classify.svm import decision_path
 
     grid = np.array(REGULARISATION, dtype=np.float64)
     wrong = np.zeros(len(grid), dtype=np.int64)

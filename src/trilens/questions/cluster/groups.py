@@ -28,6 +28,7 @@ from trilens.ask import (
 )
 from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
 from trilens.errors import ParameterError, option
+from trilens.lens import spectral_clusters
 from trilens.maps.fitted import Fit
 from trilens.maps.registry import coordinates
 from trilens.maps.support import Reason, support_of_answers
@@ -39,7 +40,6 @@ from trilens.questions.cluster.spectral import (
     map_parameters,
     neighbour_graph,
     purity,
-    spectral_clusters,
 )
 from trilens.questions.cluster.suggest import (
     ClusterSuggestion,
@@ -462,7 +462,7 @@ def _no_correction(error_rate: Any, method: str) -> None:
 
 def _error_rate(error_rate: Any, statements: Statements, seed: int) -> float:
     """As a number; ``"estimate"`` asks `trilens.reliability` for it."""
-    from trilens.questions.method import known_error_rate
+    from trilens.questions.error_rate import known_error_rate
 
     return known_error_rate(error_rate, statements, seed)
 
@@ -553,11 +553,6 @@ def _clusters(
     if known and labelled:
         pure = purity(found[labelled], [str(known[i]) for i in labelled])
     return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
-
-
-def groups_on_map(points: FloatArray, number: int, names: tuple[str, ...], seed: int) -> IntArray:
-    """The groups that `cluster` finds on a map, where their number is known."""
-    return numbered(coordinate_clusters(points, number, *_neighbours(None, None), seed), names)
 
 
 def _group(

@@ -6,10 +6,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
 
 from trilens._typing import IntArray, RandomState
 from trilens.ask import asked_of
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import of_statements
 from trilens.maps.features import FeaturesLike
 from trilens.questions.cluster.groups import cluster
 from trilens.statements import Kind, StatementsLike
@@ -58,6 +60,9 @@ class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     sigma: float | None = None
     random_state: RandomState = 0
     kind: Kind | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
 
     def fit(
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None

@@ -1,7 +1,4 @@
-"""Spectral clustering of graphs: of the estimated k-RNG (Algorithm 5), and of neighbours on a map.
-
-Normalised as in Shi and Malik (2000).
-"""
+"""Spectral clustering: of the estimated k-RNG (Algorithm 5), and of the neighbors on a map."""
 
 from __future__ import annotations
 
@@ -13,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
 
-from trilens._parameters import generator, real_number, seed_of, whole_number
+from trilens._parameters import real_number, seed_of, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
-from trilens.graph import LensValues, lens_values, pairs_of
+from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
+from trilens.maps.estimator import of_statements
 from trilens.maps.geometry import rescaled
-from trilens.questions.method import known_error_rate
+from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Kind, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Up to this many vertices a dense solver is as fast as Lanczos, and needs no convergence.
-_DENSE = 800
 #: Of more objects a sample is clustered: the eigenvectors of many take long to find.
 _MOST_SPECTRAL = 10_000
 #: Up to so many points all distances at once are quicker than a tree.
@@ -68,54 +65,6 @@ def in_order_of_appearance(labels: IntArray) -> IntArray:
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[part]
-
-
-def spectral_clusters(
-    graph: csr_array, n_clusters: int, random_state: Any = 0, n_init: int = 10
-) -> IntArray:
-    """k-means on the first eigenvectors of the random-walk Laplacian.
-
-    The eigenvectors solve the generalised problem L u = lambda D u; they are those of the
-    symmetric matrix D^-1/2 W D^-1/2 of largest eigenvalue, times D^-1/2.
-
-    Parameters
-    ----------
-    graph : (n, n) csr_array
-        Symmetric weights; every vertex has a neighbour.
-    n_init : int
-        Starts of k-means, of which the best counts.
-    """
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
-    seed = int(generator(random_state).integers(2**31))
-    _, vectors = laplacian_eigenvectors(graph, n_clusters)
-    means = KMeans(n_clusters, n_init=n_init, random_state=seed)
-    # k-means of so few numbers is over before further threads have started
-    with threadpool_limits(1):
-        return np.asarray(means.fit_predict(vectors), dtype=np.int64)
-
-
-def laplacian_eigenvectors(graph: csr_array, count: int) -> tuple[FloatArray, FloatArray]:
-    """The ``count`` least eigenvalues of L u = lambda D u, and the eigenvectors as columns."""
-    from scipy.sparse.csgraph import laplacian
-    from scipy.sparse.linalg import eigsh
-
-    n = graph.shape[0]
-    normalised: Any
-    normalised, root = laplacian(graph, normed=True, return_diag=True)
-    if n <= _DENSE or count >= n - 1:
-        # all of them: asked for a part, LAPACK may find none where eigenvalues coincide
-        values, vectors = np.linalg.eigh(normalised.toarray())
-        values, vectors = values[:count], vectors[:, :count]
-    else:
-        from scipy.sparse import eye_array
-
-        # 2 - L has its largest eigenvalues where L has its least, and Lanczos finds those faster
-        start = np.random.default_rng(0).standard_normal(n)
-        values, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
-        values, vectors = 2 - values[::-1], vectors[:, ::-1]
-    return np.asarray(values), np.asarray(vectors / root[:, None])
 
 
 def map_parameters(
@@ -209,12 +158,14 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     k : int, optional
         Of the k-RNG; by default the smallest k that connects the graph.
     sigma : float, optional
-        Weighted version: edge weights ``exp(-V^2 / sigma^2)``.
+        Weighted version: edge weights ``exp(-V^2 / sigma^2)``, V corrected as for the edges.
     error_rate : float or "estimate"
         The share of wrong answers, for which V is corrected; ``"estimate"`` takes what
         `trilens.reliability` finds.
     random_state : int, Generator or None
         Of k-means.
+    n_init : int
+        Starts of k-means, of which the best counts.
     kind : {"central", "odd", "closer"}, optional
         What was asked, for arrays, which do not tell; by default ``"central"``, the only kind
         that has a k-RNG.
@@ -254,7 +205,11 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     error_rate: Any = 0.0
     random_state: RandomState = 0
     _: KW_ONLY
+    n_init: int = 10
     kind: Kind | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
 
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""
@@ -263,34 +218,31 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(X, PairCounts):
             given, X = X, statements_to_fit(X, self.kind, self)
             refuse_answers(y, given, X)
-        counts = pairs_of(X)
-        self.kind_ = counts.kind
-        values = lens_values(counts)
-        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
+        self.counts_ = pairs_of(X)
+        self.kind_ = self.counts_.kind
+        values = lens_values(self.counts_)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
+        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
         if self.k is not None:
             whole_number("k", self.k, least=1)
         # where no k connects it, every pair that was asked about is an edge
         self.k_ = self.k or values.connecting_k(self.error_rate_) or max(n - 1, 1)
-        self.graph_ = values.graph(self.k_, self.error_rate_, self.sigma)
+        found, self.graph_ = algorithm_5(
+            values,
+            self.k_,
+            self.n_clusters,
+            self.sigma,
+            self.error_rate_,
+            n_init=whole_number("n_init", self.n_init, least=1),
+            random_state=self.random_state,
+        )
+        self.labels_ = in_order_of_appearance(found)
         self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
-        degree = np.asarray(self.graph_.sum(axis=1)).ravel()
-        self.isolated_ = np.flatnonzero(degree == 0)
-        inside = np.flatnonzero(degree > 0)
-        labels = np.full(n, -1, dtype=np.int64)
-        if len(inside) > self.n_clusters:
-            part = self.graph_[inside][:, inside]
-            labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
-        elif n > self.n_clusters:
-            labels[inside] = np.arange(len(inside))
-            if self.n_clusters > 1:
-                warnings.warn(_few_edges(len(inside), n, self.n_clusters), stacklevel=2)
-        else:
-            labels = np.arange(n)
-        _join_nearest(labels, values, self.isolated_)
-        self.labels_ = in_order_of_appearance(labels)
-        self.counts_ = counts
+        self.isolated_ = np.flatnonzero(np.diff(self.graph_.indptr) == 0)
+        connected = n - len(self.isolated_)
+        if 1 < self.n_clusters < n and connected <= self.n_clusters:
+            warnings.warn(_few_edges(connected, n, self.n_clusters), stacklevel=2)
         return self
 
     def fit_predict(self, X: StatementsLike | PairCounts, y: Any = None) -> IntArray:
@@ -331,23 +283,3 @@ def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
         f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
         f"or give more statements"
     )
-
-
-def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:
-    """Give each isolated object the cluster of the clustered object of least V."""
-    i, j, shares = values.i, values.j, values.share
-    clustered = labels >= 0
-    if clustered.all():
-        return
-    largest = int(np.bincount(labels[clustered], minlength=1).argmax())
-    nearest = {}
-    for x in isolated:
-        at_x = (i == x) | (j == x)
-        other = np.where(i[at_x] == x, j[at_x], i[at_x])
-        usable = clustered[other]
-        if usable.any():
-            nearest[x] = int(labels[other[usable][shares[at_x][usable].argmin()]])
-        else:
-            nearest[x] = largest
-    for x, cluster in nearest.items():
-        labels[x] = cluster

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
@@ -17,7 +18,6 @@ from trilens.questions.clouds import CLOUDS, LEVEL, Places, Shape, nearest_of, n
 from trilens.questions.cluster.spectral import (
     coordinate_clusters,
     in_order_of_appearance,
-    laplacian_eigenvectors,
     neighbour_graph,
 )
 from trilens.questions.outlier_test import outliers_of_fit

@@ -25,6 +25,8 @@ _GROUPS = 7
 _TAKEN, _GIVEN = 200, 30
 #: Penalties of what the map changes, by the squared factor of the vectors, strongest first.
 _PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+#: Parts that try all penalties; the others try none that is weaker than the next after the best.
+_PILOTS = 7
 #: Answers that a map is fitted to at most, for each of its objects and in all.
 _MOST_EACH, _MOST = 100, 20_000
 _ITERATIONS, _TOLERANCE = 60, 1e-4
@@ -55,7 +57,8 @@ def by_aligned_embedding(
     scores = np.zeros((len(_PENALTIES) + 1, m, c), dtype=np.float32)
     part_of = np.full(m, -1)
     of_answer = groups[statements.triples]
-    loss = []
+    loss: list[FloatArray] = []
+    tried = len(_PENALTIES)
     with one_blas_thread():
         for number, held in enumerate(combinations(range(int(groups.max()) + 1), 3)):
             named = np.isin(of_answer, held)
@@ -66,13 +69,15 @@ def by_aligned_embedding(
             part_of[rows] = number
             others = statements.take(~named.any(axis=1))
             asked, triples = np.unique(statements.triples[rows], return_inverse=True)
-            maps = _maps(others, F, asked, np.random.default_rng([seed, 11, number]))
+            maps = _maps(others, F, asked, np.random.default_rng([seed, 11, number]), tried)
             ends = sides(statements.kind, triples.reshape(-1, 3))
             for at, Y in enumerate(maps):
                 far = [np.sqrt(((Y[i] - Y[j]) ** 2).sum(axis=1)) for i, j in ends]
                 scores[at, rows] = sign(statements.kind) * np.stack(far, axis=1)
             loss.append(-_log_chance(scores[:, rows]).sum(axis=1))
-    losses = np.array(loss)
+            if number + 1 == _PILOTS:
+                tried = min(int(np.sum(loss, axis=0).argmin()) + 1, tried)
+    losses = np.array(loss)[:, : tried + 1]
     best = (losses.sum(axis=0) - losses).argmin(axis=1)
     chosen = scores[best[part_of], np.arange(m)].astype(np.float64)
     return Predictions(chosen, False, matched)
@@ -104,14 +109,14 @@ def _groups(statements: Statements, seed: int) -> IntArray:
 
 
 def _maps(
-    answers: Statements, F: FloatArray, asked: AnyArray, rng: np.random.Generator
+    answers: Statements, F: FloatArray, asked: AnyArray, rng: np.random.Generator, tried: int
 ) -> list[FloatArray]:
     """The vectors of some objects after the maps of each penalty, that of no change first."""
     n, k = F.shape
     d = min(k, _GIVEN)
     as_they_are = F[:, :d]
     if len(answers) == 0 or d == 0:
-        return [as_they_are[asked]] * (len(_PENALTIES) + 1)
+        return [as_they_are[asked]] * (tried + 1)
     seen = np.unique(answers.triples)
     most = max(_MOST_EACH * len(seen), _MOST)
     if len(answers) > most:
@@ -122,7 +127,7 @@ def _maps(
         factor = float(factors[np.argmin([f(a * as_they_are, lapse)[0] for a in factors])])
         start = factor * np.eye(k, d)
         found, W, G, H = [factor * as_they_are[asked]], start, F[seen], F[asked]
-        for penalty in _PENALTIES:
+        for penalty in _PENALTIES[:tried]:
 
             def loss(W: FloatArray, held: float = penalty / factor**2) -> tuple[float, FloatArray]:
                 places = np.zeros((n, d))

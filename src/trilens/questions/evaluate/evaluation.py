@@ -17,12 +17,15 @@ from trilens.agreement import (
     AsDict,
     agreement_of,
     freedom_of,
+    gave_much,
     plain,
+    reachable,
     share_interval,
     spread,
 )
+from trilens.ask import Data, is_enough, opened, statements_of
 from trilens.errors import ParameterError, StatementError, option
-from trilens.questions.data import Data, statements_of
+from trilens.maps.fitted import Fit, fit
 from trilens.questions.evaluate.alignment import by_aligned_embedding
 from trilens.questions.evaluate.predictions import (
     METRICS,
@@ -32,13 +35,10 @@ from trilens.questions.evaluate.predictions import (
     by_distances,
     by_embedding,
 )
-from trilens.questions.method import choose_method
-from trilens.questions.model import answer_model
-from trilens.questions.reliability.cautions import gave_much
-from trilens.questions.reliability.reliability import reachable_share
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
-from trilens.statements.combine import questions
+from trilens.statements.combine import question_keys, questions
+from trilens.words import BENT_MODELS, few_raters, mostly_one_rater
 
 #: Samples of the bootstrap.
 _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
@@ -207,8 +207,8 @@ def evaluate(
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
-        People's answers, of any kind.
+    statements : Fit, path, Answers, Statements, a table or (m, 3) array
+        People's answers, of any kind. With a fit the ceiling is found without another one.
     models : dict from name to embedding, optional
         Several models in one table, as they are and after a linear map; then the result is a
         `Comparison`.
@@ -260,8 +260,9 @@ def evaluate(
     >>> [(model.name, round(model.accuracy, 1)) for model in found.aligned.models]
     [('stretched', 0.9), ('width', 0.7)]
     """
-    given = statements_of(statements, "evaluate")
-    seed = seed_of(random_state)
+    held, seed = opened(statements), seed_of(random_state)
+    given = statements_of(held, "evaluate")
+    fitted = held if isinstance(held, Fit) else None
     one_of("metric", metric, METRICS)
     if len(given) == 0:
         raise StatementError("there are no statements to compare a model with")
@@ -278,7 +279,9 @@ def evaluate(
             raise wrong("models", models, "a dict from names to embeddings, with at least one")
         wanted = {str(each): {"embedding": E, "metric": metric} for each, E in models.items()}
         both = aligned is None or bool(aligned)
-        return compare_all(given, wanted, aligned=both, random_state=random_state)
+        return compare_all(
+            given if fitted is None else fitted, wanted, aligned=both, random_state=random_state
+        )
     asked = [x is not None for x in (embedding, distances, answers)]
     if sum(asked) != 1:
         raise ParameterError(
@@ -301,7 +304,7 @@ def evaluate(
     else:
         said = by_answers(given, answers)
     if yardstick is None:
-        yardstick = yardstick_of(given, seed)
+        yardstick = yardstick_of(given, seed, fitted)
     elif not isinstance(yardstick, Yardstick):
         raise wrong("yardstick", yardstick, "a Yardstick, or None")
     return evaluated(str(name), given, said, yardstick, seed)
@@ -427,16 +430,22 @@ def _log_loss(said: Predictions) -> tuple[float, float | None]:
     return float(found.fun), float(typical / np.exp(found.x))
 
 
-def yardstick_of(statements: Statements, seed: int = 0) -> Yardstick:
-    """The ceiling of statements; a model of the answers is fitted where there are repeats."""
+def yardstick_of(statements: Statements, seed: int = 0, fitted: Fit | None = None) -> Yardstick:
+    """The ceiling of statements; a map is fitted where there are repeats, and no fit is given."""
     agreement, _, why_not = agreement_of(_with_raters(statements))
     if agreement is None:
         return Yardstick(None, None, None, why_not)
-    model = None
-    if choose_method("embed", statements) == "choice":
-        model = answer_model(statements, seed)
-    best, ends = reachable_share(agreement, statements, model)
-    return Yardstick(best, ends, agreement, None)
+    if fitted is None and is_enough(statements):
+        fitted = fit(statements, random_state=seed)
+    chances = None
+    if fitted is not None:
+        first = np.unique(question_keys(statements)[0], return_index=True)[1]
+        chances = fitted.probabilities(statements.take(first))
+    best, low, high = (
+        reachable(share, statements.kind, chances)
+        for share in (agreement.share, agreement.low, agreement.high)
+    )
+    return Yardstick(best, (low, high), agreement, None)
 
 
 def _with_raters(statements: Statements) -> Statements:
@@ -491,14 +500,8 @@ class AnswerClusters:
         if self.rater is None:
             if self.n_raters == 0:
                 return None
-            who = "one rater" if self.n_raters == 1 else f"{self.n_raters} raters"
-            return f"the answers are of {who}: intervals are about other questions to the same"
-        if not gave_much(self.most, self.n_raters):
-            return None
-        return (
-            f"one rater gave {self.most:.0%} of the answers, more than a fifth: the accuracy is "
-            f"mostly theirs, while the interval is for other raters"
-        )
+            return few_raters(self.n_raters)
+        return mostly_one_rater(self.most) if gave_much(self.most, self.n_raters) else None
 
     def mean(self, values: FloatArray) -> ClusteredMean:
         """The mean of values for raters and questions like these; see `Evaluation`.
@@ -585,7 +588,7 @@ def _each_its_own(raters: AnyArray) -> AnyArray:
 
 
 def compare_all(
-    statements: Statements,
+    answers: Fit | Statements,
     models: Mapping[str, Mapping[str, Any]],
     *,
     aligned: bool = True,
@@ -595,13 +598,17 @@ def compare_all(
 
     Parameters
     ----------
+    answers : Fit or Statements
     models : dict
         By name, the arguments of `evaluate`.
     aligned : bool
         Whether those that are vectors are evaluated after a linear map, too.
     """
+    statements, fitted = statements_of(answers, "evaluate"), None
+    if isinstance(answers, Fit):
+        fitted = answers
     same: dict[str, Any] = {
-        "yardstick": yardstick_of(statements, seed_of(random_state)),
+        "yardstick": yardstick_of(statements, seed_of(random_state), fitted),
         "random_state": random_state,
     }
     bent = []
@@ -706,10 +713,7 @@ class Comparison(Tabular):
         """What the ranks of aligned models do not say."""
         if self.aligned is None or len(self.aligned.models) < 2:
             return None
-        return (
-            "after a linear map the best model is not reliably the true one (Avitan and Golan, "
-            "2025): a wide model can be bent into the shape of another"
-        )
+        return BENT_MODELS
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each model."""

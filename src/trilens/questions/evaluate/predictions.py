@@ -229,6 +229,7 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
     else:
         X = real_array("embedding", embedding)
         X = X[:, None] if X.ndim == 1 else X
+        _refuse_distances(X)
         if X.ndim != 2 or len(X) != len(names):
             raise ParameterError(
                 f"the embedding has shape {X.shape}; it must have a row for each of the "
@@ -244,6 +245,17 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
             parameter="embedding",
         )
     return X, matched
+
+
+def _refuse_distances(X: FloatArray) -> None:
+    """A matrix of distances is no list of vectors, though it could be read as one."""
+    square = X.ndim == 2 and X.shape[0] == X.shape[1] > 2
+    if square and not X.diagonal().any() and X.any() and (X >= 0).all() and np.allclose(X, X.T):
+        raise ParameterError(
+            "the embedding is a matrix of distances (square, symmetric, 0 on the diagonal); give "
+            "it as distances=",
+            parameter="embedding",
+        )
 
 
 def _is_frame(given: Any) -> bool:
@@ -288,6 +300,9 @@ def _vectors_of_frame(frame: Any, names: Sequence[str]) -> Any:
         rows = frame[[c for c in frame.columns if c != called]].to_numpy()
     elif hasattr(frame, "index"):
         listed, rows = [str(name) for name in frame.index], frame.to_numpy()
+        columns = [str(name) for name in frame.columns]
+        if sorted(columns) == sorted(listed) and len(set(listed)) == len(listed):
+            _refuse_distances(real_array("embedding", rows)[:, [columns.index(x) for x in listed]])
         counted = listed == [str(i) for i in range(len(listed))]
         if counted and len(listed) == len(names) and not set(listed) & set(names):
             return rows

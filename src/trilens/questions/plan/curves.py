@@ -8,15 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.depth import LEAST_RATERS
+from trilens.ask import LEAST_PER_OBJECT
 from trilens.kinds import Kind, chance
-from trilens.questions.medoid import medoid_set
-from trilens.questions.method import LEAST_PER_OBJECT
-from trilens.questions.model import answer_model
-from trilens.questions.plan.goals import AIMS, ASKED, Goal, missing, reached
+from trilens.maps.fitted import Fit, fit
+from trilens.questions.depth import medoid_set
+from trilens.questions.plan.goals import AIMS, ASKED, Goal, Prior, missing, reached
 from trilens.questions.plan.worlds import People, World, answered, asked_of
-from trilens.questions.reliability.forecast import Prior, fit_line
 from trilens.questions.reliability.raters import FOLDS, can_hold_out, hold_out
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Simulated people and objects: where one kind is planned for, and where three are compared.
@@ -132,7 +131,7 @@ def simulate(
         P = world.model.probabilities(asked_of(world.model, ASKED, rng)).max(axis=1).mean()
         best.append(_log_odds((P - chance(kind)) / (1 - chance(kind))))
         for at, m in enumerate(_sizes(small, own, rng)):
-            fitted = answer_model(answered(world, m, 1, rng), seed)
+            fitted = _fitted(answered(world, m, 1, rng), seed)
             x.append(np.log(m))
             y.append(_log_odds(missing(goal, world, fitted, rng)))
             of.append(i)
@@ -141,6 +140,11 @@ def simulate(
     found = replace(found, scale=n / small, chance=chance(kind))
     found = replace(found, best=_spread_out(np.array(best), seed, 1) if goal == "map" else None)
     return found if people.pilot is None else _as_the_pilot(found, goal, people, small, seed)
+
+
+def _fitted(statements: Statements, seed: int) -> Fit:
+    """The fit, in the order of its own: that of ids."""
+    return fit(statements, random_state=seed).canonical[0]
 
 
 def _as_many(pilot: Statements, n: int) -> float:
@@ -165,14 +169,13 @@ def _lines(x: FloatArray, y: FloatArray, world: IntArray, prior: Prior, seed: in
 
     W = int(world.max()) + 1
     mean_x, mean_y = (np.bincount(world, v) / np.bincount(world) for v in (x, y))
-    error = np.full(len(x), prior.part_error)
-    line = fit_line(x - mean_x[world], y - mean_y[world], error, prior)
-    slope = max(line.slope, 0.1)
+    usual, slope_error = _slope(x - mean_x[world], y - mean_y[world], prior)
+    slope = max(usual, 0.1)
     height = mean_y + slope * mean_x
     left = y + slope * x - height[world]
     own = float(np.sqrt((left**2).sum() / max(len(x) - W - 1, 1)))
     rng = np.random.default_rng([seed, 47])
-    slopes = slope + np.sqrt(line.covariance[1][1]) * rng.standard_normal(_DRAWS)
+    slopes = slope + slope_error * rng.standard_normal(_DRAWS)
     slopes = np.maximum(slopes, slope / 3)
     heights = _spread_out(height, seed, 0)
     # lines of other slopes turn about the middle of what was simulated
@@ -180,6 +183,19 @@ def _lines(x: FloatArray, y: FloatArray, world: IntArray, prior: Prior, seed: in
     # chance is known from few studies
     wide = float(t.ppf(0.975, max(len(x) - W - 1, 1))) / 1.96
     return Lines(heights, slopes, wide * own * rng.standard_normal(_DRAWS), None, 1.0, 0.0)
+
+
+def _slope(x: FloatArray, y: FloatArray, prior: Prior) -> tuple[float, float]:
+    """How y falls with x, by least squares shrunk towards what is usual; and its error.
+
+    >>> x = np.array([-1.0, 0.0, 1.0])
+    >>> [round(each, 3) for each in _slope(x, -x, Prior(1.0, 0.1, 0.2))]
+    [1.0, 0.082]
+    """
+    precision = float((x**2).sum() - x.sum() ** 2 / len(x)) / prior.error**2
+    told = -float(((x - x.mean()) * (y - y.mean())).sum()) / prior.error**2
+    both = precision + prior.slope_error**-2
+    return (told + prior.slope * prior.slope_error**-2) / both, float(both**-0.5)
 
 
 def _spread_out(values: FloatArray, seed: int, stream: int) -> FloatArray:
@@ -199,7 +215,7 @@ def _spread_out(values: FloatArray, seed: int, stream: int) -> FloatArray:
 def _as_the_pilot(lines: Lines, goal: Goal, people: People, n: int, seed: int) -> Lines:
     """The lines corrected by what the pilot itself gives (the ensemble Kalman filter)."""
     assert people.pilot is not None
-    S, first = people.pilot, people.models[0]
+    S, first = people.pilot, people.fits[0]
     rng = np.random.default_rng([seed, 59])
     m = _as_many(S, n)
     own = float(np.std(lines.noise))
@@ -209,7 +225,7 @@ def _as_the_pilot(lines: Lines, goal: Goal, people: People, n: int, seed: int) -
         error = own
     elif goal == "map" and can_hold_out(S):
         who = None if S.raters is None else np.unique(S.raters, return_inverse=True)[1]
-        right = hold_out(S, who, first.map, seed, folds=FOLDS[0]).right
+        right = hold_out(S, who, first, seed, folds=FOLDS[0]).right
         share = float(right.mean())
         seen = _log_odds(share)
         learnt = m * (1 - 1 / FOLDS[0])
@@ -241,7 +257,7 @@ def _thresholds(
     progress: Progress,
 ) -> Thresholds:
     """In each world three studies: of half, and of twice, as many answers as seem to be needed."""
-    n = len(worlds[0].model.embedding)
+    n = worlds[0].model.n_objects
     middle, step, looks = np.log(PER_OBJECT[1] * n), np.log(3.0), 3
     least, most = np.log(PER_OBJECT[0] * n / 2), np.log(8 * PER_OBJECT[-1] * n)
     x: list[float] = []
@@ -253,7 +269,7 @@ def _thresholds(
             at = float(np.clip(at, least, most))
             S = answered(world, round(np.exp(at)), raters or 2 * LEAST_RATERS, rng)
             x.append(at)
-            found.append(reached(goal, world, answer_model(S, seed), target, seed))
+            found.append(reached(goal, world, _fitted(S, seed), target, seed))
             at += (-step if found[-1] else step) / (1 + look)
             progress((i + (look + 1) / looks) / len(worlds))
         middle = (middle * (i + 1) + at) / (i + 2)

@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from trilens.kinds import chance
+from trilens.maps.fitted import Fit
 from trilens.questions.clouds import LEVEL
-from trilens.questions.medoid import medoid_set
-from trilens.questions.model import AnswerModel
+from trilens.questions.depth import centrality_of, medoid_set
 from trilens.questions.plan.worlds import World, asked_of
-from trilens.questions.reliability.forecast import Prior
 
 Goal: TypeAlias = Literal["medoid", "rank", "map", "groups", "classes", "difference"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -21,6 +20,23 @@ GOALS: tuple[Goal, ...] = get_args(Goal)
 _PERMUTATIONS = 199
 #: Questions that the share of predictable answers is a mean over.
 ASKED = 4000
+
+
+@dataclass(frozen=True)
+class Prior:
+    """How such curves usually fall: what one study cannot show comes from many.
+
+    Attributes
+    ----------
+    slope, slope_error : float
+        Against the logarithm of the number of answers.
+    error : float
+        Of a single study about the line.
+    """
+
+    slope: float
+    slope_error: float
+    error: float
 
 
 @dataclass(frozen=True)
@@ -39,14 +55,14 @@ class Aim:
     scale: str | None = None
 
 
-_LINE = Prior(slope=0.8, slope_error=0.3, part_error=0.3, own_error=0.3)
+_LINE = Prior(slope=0.8, slope_error=0.3, error=0.3)
 AIMS: dict[Goal, Aim] = {
     "medoid": Aim(
         "objects that could be the most central one",
         3.0,
         1.0,
         np.inf,
-        Prior(slope=0.9, slope_error=0.25, part_error=0.4, own_error=0.4),
+        Prior(slope=0.9, slope_error=0.25, error=0.4),
     ),
     "rank": Aim("rank correlation of centrality with the truth", 0.95, 0.1, 0.995, _LINE),
     "map": Aim("share of what a perfect map would predict", 0.95, 0.1, 0.995, _LINE),
@@ -60,32 +76,37 @@ AIMS: dict[Goal, Aim] = {
 }
 
 
-def missing(goal: Goal, world: World, fitted: AnswerModel, rng: np.random.Generator) -> float:
-    """What the study falls short of the truth, as a share of what there is."""
+def missing(goal: Goal, world: World, fitted: Fit, rng: np.random.Generator) -> float:
+    """What the study falls short of the truth, as a share of what there is.
+
+    Parameters
+    ----------
+    fitted : Fit
+        In the order of its own, which is that of the world: objects have no names.
+    """
     truth = world.model
     if goal == "medoid":
-        n = len(truth.embedding)
-        return float(medoid_set(fitted).sum()) / (n + 1)
+        return float(medoid_set(fitted).sum()) / (truth.n_objects + 1)
     if goal == "rank":
         from scipy.stats import spearmanr
 
-        found = fitted.centrality
+        found = centrality_of(fitted)
         if np.ptp(found) == 0:
             return 1.0
         return 1 - float(spearmanr(found, truth.depth(random_state=0).depth).statistic)
     asked = asked_of(truth, ASKED, rng)
     P = truth.probabilities(asked)
-    said = fitted.map.model_.probabilities(asked).argmax(axis=1)
+    said = fitted.map.probabilities(asked).argmax(axis=1)
     got, best = P[np.arange(len(P)), said].mean(), P.max(axis=1).mean()
     return float((best - got) / max(best - chance(truth.kind), 1e-9))
 
 
-def reached(goal: Goal, world: World, fitted: AnswerModel, target: float, seed: int) -> bool:
-    """Whether the study finds what there is."""
-    S = fitted.statements
+def reached(goal: Goal, world: World, fitted: Fit, target: float, seed: int) -> bool:
+    """Whether the study finds what there is; parameters as above."""
     if goal == "difference":
         from trilens.questions.group_test import differing_groups
 
+        S = fitted.sample
         assert S.raters is not None
         rater = np.asarray(S.raters, dtype=np.int64)
         test = differing_groups(S, rater, rater % 2, fitted, seed, _PERMUTATIONS)
@@ -94,17 +115,16 @@ def reached(goal: Goal, world: World, fitted: AnswerModel, target: float, seed: 
     if goal == "groups":
         from sklearn.metrics import adjusted_rand_score
 
-        from trilens.questions.cluster.groups import groups_on_map
+        from trilens.questions.cluster.groups import cluster
 
-        number = fitted.examined.suggestion.n_clusters
-        if number == 1:
+        groups = cluster(fitted, random_state=seed)
+        if groups.n_clusters == 1:
             return False
-        found = groups_on_map(fitted.map.embedding_, number, S.names, seed)
-        return float(adjusted_rand_score(world.labels, found)) >= target
+        return float(adjusted_rand_score(world.labels, groups.labels)) >= target
     from trilens.questions.classify.classes import classify
 
     known = [int(x) if i // 2 % 2 else None for i, x in enumerate(world.labels)]
     hidden = np.array([x is None for x in known])
-    found = classify(S, known, model=fitted, random_state=seed).found
+    found = classify(fitted, known, random_state=seed).found
     right = [int(a) == b for a, b in zip(found[hidden], world.labels[hidden], strict=True)]
     return float(np.mean(right)) >= target

@@ -14,11 +14,10 @@ from trilens._parameters import check_progress, one_of, real_number, seed_of, wh
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
-from trilens.depth import LEAST_RATERS
+from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
-from trilens.questions.data import Data, in_order, statements_of
-from trilens.questions.method import LEAST_PER_OBJECT
+from trilens.maps.likelihood import in_own_order
 from trilens.questions.plan.curves import (
     MOST_SIMULATED,
     PER_OBJECT,
@@ -29,10 +28,10 @@ from trilens.questions.plan.curves import (
 )
 from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
-from trilens.questions.reliability.cautions import counted
-from trilens.questions.reliability.forecast import Expected
 from trilens.questions.stopping import MOST_MONEY
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
+from trilens.words import counted
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for
@@ -50,6 +49,16 @@ _AGREEMENT, _MOST_AGAIN = 0.05, 0.1
 _BETWEEN_QUESTIONS = 0.25
 #: Groups of people that can be compared at all: four raters each.
 _LEAST_IN_GROUPS = 8
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What so many answers give, with the interval that holds it in 95 % of studies."""
+
+    answers: float
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -262,7 +271,7 @@ def plan(
     n_components : int, optional
         In how many respects the objects differ. By default as in the pilot, or some more; or
         unknown, 2, 3 or 5.
-    pilot : Answers, Statements, a table or (m, 3) array, optional
+    pilot : Fit, path, Answers, Statements, a table or (m, 3) array, optional
         Answers about the same objects, or about some of them.
     raters : int, optional
         By default so many that each is asked for about ten minutes, and at least eight.
@@ -352,7 +361,7 @@ def _pilot(pilot: Data, kind: str | None) -> Statements:
             f"or plan without it",
             parameter="pilot",
         )
-    return in_order(given).statements
+    return in_own_order(given)[0]
 
 
 def _objects(n_objects: int | None, pilot: Statements | None) -> int:
@@ -791,5 +800,4 @@ seed: 1
 
 
 def _quoted(text: str) -> str:
-
     return json.dumps(text, ensure_ascii=False)

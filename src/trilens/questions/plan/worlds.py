@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from trilens._parameters import real_number, whole_number, wrong
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import StatementError
 from trilens.kinds import KINDS, Kind, answer_column, check_kind, wrong_by_chance
+from trilens.maps.fitted import Fit, fit_answers
+from trilens.maps.fitting import How
 from trilens.maps.map import Map
-from trilens.questions.model import AnswerModel, answer_model
-from trilens.questions.preconditions import why_nothing_can_be_claimed
 from trilens.simulate.stream import simulate_statements
 from trilens.statements import Statements
+from trilens.words import reason
 
 #: What is not told is drawn from these: the share of wrong answers, how sharply answers follow
 #: distances (the mean distance on the choice map) and the dimensions. Public studies: cars 0.06,
@@ -57,7 +58,7 @@ class People:
     dimension: int | None
     pilot: Statements | None
     #: Of the pilot, in some numbers of dimensions.
-    models: tuple[AnswerModel, ...] = ()
+    fits: tuple[Fit, ...] = ()
 
     @classmethod
     def of(
@@ -80,14 +81,14 @@ class People:
                 )
         if dimension is not None:
             dimension = whole_number("n_components", dimension, 1, n - 1)
-        return cls(kinds, error_rate, dimension, pilot, _models(pilot, dimension))
+        return cls(kinds, error_rate, dimension, pilot, _fits(pilot, dimension))
 
     def worlds(self, goal: str, kind: Kind, n: int, count: int, seed: int) -> Iterator[World]:
         """Worlds that differ in what is not known."""
         for i in range(count):
             # the same objects and people for every kind
             rng = np.random.default_rng([seed, 41, i])
-            if self.models:
+            if self.fits:
                 X, rate = self._from_pilot(i, n, rng)
             else:
                 d = min(self.dimension or _DIMENSIONS[i % len(_DIMENSIONS)], n - 1)
@@ -104,23 +105,23 @@ class People:
                 Y = X.copy()
                 Y[moved] = X[rng.integers(n, size=len(moved))]
                 Y[moved] += 0.3 * X.std(axis=0) * rng.standard_normal((len(moved), X.shape[1]))
-                other = replace(model, embedding=Y)
+                other = model.at(Y)
             yield World(model, labels, other)
 
     def _from_pilot(self, i: int, n: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
-        model = self.models[i % len(self.models)]
-        drawn = model.posterior
+        fitted = self.fits[i % len(self.fits)]
+        drawn = fitted.draws
         # what a small pilot leaves open is as it usually is
         usual = np.log(SHARPNESS).mean()
         sharp = np.log([_mean_distance(X) for X in drawn])
         weight = np.exp(-0.5 * ((sharp - usual) / _USUAL) ** 2) + 1e-300
         X = np.asarray(drawn[int(rng.choice(len(drawn), p=weight / weight.sum()))])
-        low, high = model.map.error_rate_interval_
+        low, high = fitted.error_rate_interval
         told, mean = max((high - low) / 3.92, 1e-3) ** -2, np.mean(ERROR_RATES)
         usually = _USUAL_RATE**-2
-        rate = (told * model.map.error_rate_ + usually * mean) / (told + usually)
+        rate = (told * fitted.error_rate + usually * mean) / (told + usually)
         rate += rng.standard_normal() / np.sqrt(told + usually)
-        rate = np.clip(rate, 0, wrong_by_chance(model.statements.kind) - 1e-3)
+        rate = np.clip(rate, 0, wrong_by_chance(fitted.map.kind) - 1e-3)
         if n < len(X):
             X = X[rng.permutation(len(X))[:n]]
         elif n > len(X):  # others like these
@@ -129,24 +130,24 @@ class People:
         return X, float(rate)
 
 
-def _models(pilot: Statements | None, dimension: int | None) -> tuple[AnswerModel, ...]:
+def _fits(pilot: Statements | None, dimension: int | None) -> tuple[Fit, ...]:
     """The pilot's maps: with as many dimensions as it shows, and with some more."""
     if pilot is None:
         return ()
     if dimension is not None:
         dimension = min(dimension, pilot.n_objects - 1)
-    first = answer_model(pilot, 0, n_components=dimension)
-    why = why_nothing_can_be_claimed(pilot, first.map)
-    if why is not None:
+    first = fit_answers(pilot, How(dimension)).canonical[0]
+    if not first.support:
         raise StatementError(
-            f"nothing can be planned from this pilot: {why}; collect more, or plan without it",
+            f"nothing can be planned from this pilot: {reason(first.support.reason)}; collect "
+            f"more, or plan without it",
             parameter="pilot",
         )
     if dimension is not None:
         return (first,)
-    d = first.map.n_components_
+    d = first.map.n_components
     more = {min(d + k, pilot.n_objects - 1) for k in _MORE_DIMENSIONS} - {d}
-    return (first, *(answer_model(pilot, 0, n_components=k) for k in sorted(more)))
+    return (first, *(first.in_dimensions(k) for k in sorted(more)))
 
 
 def _apart(
@@ -174,7 +175,7 @@ def _mean_distance(X: FloatArray) -> float:
 
 def asked_of(model: Map, m: int, rng: np.random.Generator) -> Statements:
     """Questions at random; how these statements answer them does not matter."""
-    n = len(model.embedding)
+    n = model.n_objects
     return simulate_statements(
         np.zeros((n, 1)), m, kind=model.kind, sampling="replacement", random_state=rng
     )
@@ -191,10 +192,9 @@ def answered(world: World, m: int, n_raters: int, rng: np.random.Generator) -> S
         P = np.empty((m, 2 if model.kind == "closer" else 3))
         for r in range(n_raters):
             seen = world.other if r % 2 else model
-            weights = np.exp(_TASTES * rng.standard_normal(seen.embedding.shape[1]))
+            weights = np.exp(_TASTES * rng.standard_normal(seen.n_components))
             rows = np.flatnonzero(rater == r)
-            own = replace(seen, embedding=seen.embedding * weights)
-            P[rows] = own.probabilities(asked.take(rows))
+            P[rows] = seen.at(seen.X * weights).probabilities(asked.take(rows))
     chosen = (rng.random(m)[:, None] > P.cumsum(axis=1)[:, :-1]).sum(axis=1)
     T, rows, first = asked.triples.copy(), np.arange(m), answer_column(model.kind)
     T[rows, first] = asked.triples[rows, first + chosen]

@@ -9,8 +9,6 @@ from trilens.agreement import (
 )
 from trilens.questions.reliability.cautions import FEW_APPEARANCES, Caution
 from trilens.questions.reliability.exclusions import Exclusion
-from trilens.questions.reliability.forecast import Forecast
-from trilens.questions.reliability.groups import CrossPrediction, Group, GroupComparison
 from trilens.questions.reliability.raters import FEW_ANSWERS, RaterCheck
 from trilens.questions.reliability.reliability import Reliability, reliability
 
@@ -19,12 +17,8 @@ __all__ = [
     "FEW_APPEARANCES",
     "Agreement",
     "Caution",
-    "CrossPrediction",
     "Disagreement",
     "Exclusion",
-    "Forecast",
-    "Group",
-    "GroupComparison",
     "Rate",
     "RaterCheck",
     "Reliability",

@@ -14,11 +14,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from trilens._tabular import natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
-from trilens.kinds import chance, n_answers, wrong_by_chance
-from trilens.maps.choice_map import ChoiceMap
-from trilens.questions.model import quick_map
+from trilens.kinds import chance, wrong_by_chance
+from trilens.maps.estimator import predicted
+from trilens.maps.fitted import Fit, fit_answers
+from trilens.maps.fitting import How
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.questions.reliability.affinity import sense_of, usual_sense
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
@@ -80,6 +83,8 @@ _MOST_LAPSED = 0.95
 #: The shares of the questions that count as clear.
 _CLEAR = (0.25, 0.5)
 _Z = 1.96
+#: Maps of some of the answers are fitted less exactly.
+QUICKLY: dict[str, Any] = {"max_iter": 200, "tol": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +99,12 @@ class HeldOut:
     @cached_property
     def right(self) -> FloatArray:
         """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
-        return is_best(self.chances)
+        return predicted(self.chances)
 
     @cached_property
     def fitted(self) -> FloatArray:
         """The same by the map of all answers."""
-        return is_best(self.seen)
-
-
-def is_best(chances: FloatArray) -> FloatArray:
-    """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
-    best = chances.max(axis=1, keepdims=True) == chances
-    return np.asarray(best[:, 0] / best.sum(axis=1))
+        return predicted(self.seen)
 
 
 def looked_at(statements: Statements, random_state: int) -> IntArray:
@@ -126,7 +125,7 @@ def can_hold_out(statements: Statements) -> bool:
 def hold_out(
     statements: Statements,
     rater: IntArray | None,
-    fitted: ChoiceMap,
+    fitted: Fit,
     random_state: int = 0,
     weights: FloatArray | None = None,
     folds: int = 10,
@@ -146,7 +145,7 @@ def hold_out(
     rater : (m,) array of int or None
         Who answered. All answers of a rater are held out together; without raters, or with
         one, all answers to a question.
-    fitted : ChoiceMap
+    fitted : Fit
         Of the statements; the maps have its dimensions and its penalty.
     random_state : int
     weights : (m,) array of float, optional
@@ -154,30 +153,39 @@ def hold_out(
     folds : int
         Into how many parts the raters are divided; two where there are very many answers.
     """
-    rng = np.random.default_rng(random_state)
-    given = question_keys(statements)[0] if rater is None else rater
-    units, unit = np.unique(given, return_inverse=True)
-    if len(units) < 2:  # one question, again and again: nothing to keep together
-        units = unit = np.arange(len(statements))
-    count = min(folds if len(statements) < _MANY else 2, len(units))
-    fold = (rng.permutation(len(units)) % count)[unit]
-    shapes = [(fitted.n_components_, fitted.l2_)]
-    if fitted.l2_ > 2 * _WEAK_L2 or fitted.n_components_ < 2:
+    unit = question_keys(statements)[0] if rater is None else rater
+    units = len(np.unique(unit))
+    if units < 2:  # one question, again and again: nothing to keep together
+        unit, units = np.arange(len(statements)), len(statements)
+    count = min(folds if len(statements) < _MANY else 2, units)
+    fold = parts_of(unit, count, np.random.default_rng(random_state))
+    own = fitted.map.n_components, fitted.settings.l2
+    shapes = [own]
+    if own[1] > 2 * _WEAK_L2 or own[0] < 2:
         shapes.append((2, _WEAK_L2))
-    everything = np.ones(len(statements), dtype=bool)
     found = []
-    for shape in shapes:
-        chances = np.empty((len(statements), n_answers(statements.kind)))
-        for part in range(count):
-            inside = fold == part
-            chances[inside] = _attentive(statements, fitted, shape, weights, ~inside, inside)
-        seen = _attentive(statements, fitted, shape, weights, everything, everything)
+    for d, l2 in shapes:
+
+        def attentive(learnt: BoolArray, d: int = d, l2: float = l2) -> Chances:
+            part = None if weights is None or not weights[learnt].any() else weights[learnt]
+            made = fitted.refit(
+                statements.take(learnt),
+                weights=part,
+                n_components=d,
+                l2=l2,
+                lapse="one",
+                **QUICKLY,
+            )
+            return replace(made, lapse=0.0).probabilities
+
+        chances = held_out(statements, folds_of(fold), attentive)
+        seen = attentive(np.ones(len(statements), dtype=bool))(statements)
         found.append(HeldOut(chances, seen))
     return max(found, key=lambda each: _likelihood(each.chances, weights))
 
 
 def predicted_by_others(
-    statements: Statements, who: AnyArray, fitted: ChoiceMap, random_state: int = 0
+    statements: Statements, who: AnyArray, fitted: Fit, random_state: int = 0
 ) -> dict[str, float]:
     """The share of each rater's answers that a map of other raters' answers predicts, by name.
 
@@ -187,7 +195,7 @@ def predicted_by_others(
         So many that `can_hold_out`.
     who : (m,) array
         The raters.
-    fitted : ChoiceMap
+    fitted : Fit
         Of the statements.
     """
     rows = looked_at(statements, random_state)
@@ -203,23 +211,6 @@ def _likelihood(chances: FloatArray, weights: FloatArray | None) -> float:
     own, c = chances[:, 0], chances.shape[1]
     w = np.ones(len(own)) if weights is None else weights
     return max(float(w @ np.log((1 - s) * own + s / c)) for s in np.linspace(0.02, 1.0, 50))
-
-
-def _attentive(
-    statements: Statements,
-    fitted: ChoiceMap,
-    shape: tuple[int, float],
-    weights: FloatArray | None,
-    learnt: BoolArray,
-    asked: BoolArray,
-) -> FloatArray:
-    """The probabilities of attentive answers to what is asked, by a map of what is learnt."""
-    part = None if weights is None else weights[learnt]
-    if part is not None and not part.any():
-        part = None
-    model = quick_map(fitted, shape[0], l2=shape[1], lapses="one")
-    model.fit(statements.take(learnt), sample_weight=part)
-    return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,18 +242,19 @@ def judged(
     statements: Statements,
     rater: IntArray,
     n_raters: int,
-    fitted: ChoiceMap,
-    held_out: HeldOut,
+    fitted: Fit,
+    first: HeldOut,
     random_state: int,
 ) -> tuple[HeldOut, Judgement]:
     """Judge the raters, by maps that careless ones do not blur."""
+    last = first
     for folds in FOLDS[1:]:
-        judgement = judge_raters(held_out.chances, rater, n_raters, bound=False)
+        judgement = judge_raters(last.chances, rater, n_raters, bound=False)
         if judgement.share < _FEW_CARELESS:
             break
         weights = 1 - judgement.careless[rater]
-        held_out = hold_out(statements, rater, fitted, random_state, weights, folds)
-    return held_out, judge_raters(held_out.chances, rater, n_raters)
+        last = hold_out(statements, rater, fitted, random_state, weights, folds)
+    return last, judge_raters(last.chances, rater, n_raters)
 
 
 def judge_raters(
@@ -445,7 +437,7 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
 
 
 def error_rate_of(
-    held_out: HeldOut,
+    unseen: HeldOut,
     kind: Kind,
     rater: IntArray | None = None,
     careless: BoolArray | None = None,
@@ -467,14 +459,14 @@ def error_rate_of(
         The probabilities as each rater sees the objects, where raters differ: what one map for
         all takes for lapses may be another view.
     """
-    seen = [held_out.seen] if own is None else [held_out.seen, own]
+    seen = [unseen.seen] if own is None else [unseen.seen, own]
     share = wrong_by_chance(kind)
     least, low = (share * end for end in min(_lapse_rate(P, rater, careless) for P in seen))
-    best = held_out.chances.max(axis=1)
+    best = unseen.chances.max(axis=1)
     others, highs = [], []
     for part in _CLEAR:
         clear = best >= np.quantile(best, 1 - part)
-        wrong = 1 - held_out.right[clear]
+        wrong = 1 - unseen.right[clear]
         other, count = float(wrong.mean()), int(clear.sum())
         error = np.sqrt(max(other * (1 - other), 0.25 / count) / count)
         others.append(other)
@@ -523,7 +515,7 @@ def _lapse_rate(
 
 
 def as_each_sees(
-    statements: Statements, rater: IntArray, careless: BoolArray, fitted: ChoiceMap
+    statements: Statements, rater: IntArray, careless: BoolArray, fitted: Fit
 ) -> FloatArray | None:
     """The probabilities of attentive answers on a map whose dimensions each rater weighs.
 
@@ -533,33 +525,38 @@ def as_each_sees(
     Parameters
     ----------
     careless : (m,) array of bool
-    fitted : ChoiceMap
+    fitted : Fit
         Of the statements; the map has its dimensions and its penalty.
     """
     looking = statements.take(~careless)
     if (
-        fitted.n_components_ < 2
+        fitted.map.n_components < 2
         or len(statements) > _MOST_WEIGHED
         or not len(looking)
         or len(np.unique(rater[~careless])) < _FEWEST_RATERS
     ):
         return None
-    length: Any = fitted.length_
-    seen = ChoiceMap(
-        fitted.n_components_,
-        l2=fitted.l2_,
-        length=length,
-        raters="weights",
-        random_state=0,
-        n_jobs=fitted.n_jobs,
-    ).fit(by_number(looking, rater[~careless]))
-    if seen.rater_spread_.max(initial=0.0) < _SPREAD:
+    seen = weighed(by_number(looking, rater[~careless]), fitted)
+    weights = seen.raters.weights
+    if weights is None or weights.spread.max(initial=0.0) < _SPREAD:
         return None
-    P = seen.predict_proba(by_number(statements, rater))
-    lapse = np.array([seen.rater_lapses_.get(r, seen.lapse_) for r in range(int(rater.max()) + 1)])
-    own = np.minimum(lapse[rater], _MOST_LAPSED)[:, None]
+    by_rater = by_number(statements, rater)
+    P = seen.probabilities(by_rater)
+    own = np.minimum(seen.lapse_of(by_rater), _MOST_LAPSED)[:, None]
     attentive = np.maximum(P - own / P.shape[1], 0.0) / (1 - own)
     return np.asarray(attentive / attentive.sum(axis=1, keepdims=True))
+
+
+def weighed(statements: Statements, fitted: Fit, **how: Any) -> Fit:
+    """The fit of answers whose raters each weigh the dimensions; the rest as another one chose."""
+    chosen = How(
+        n_components=fitted.map.n_components,
+        l2=fitted.settings.l2,
+        length=fitted.map.length,
+        raters="weights",
+        n_jobs=fitted.how.n_jobs,
+    )
+    return fit_answers(statements, replace(chosen, **how), random_state=0)
 
 
 def by_number(statements: Statements, rater: IntArray) -> Statements:
@@ -573,15 +570,15 @@ def by_number(statements: Statements, rater: IntArray) -> Statements:
     )
 
 
-def wrong_rate_of(held_out: HeldOut) -> Rate:
+def wrong_rate_of(predictions: HeldOut) -> Rate:
     """The share of answers that differ from what the true distances say, near ties included.
 
     The estimate is the share that the map of all answers gets wrong; maps without sight of the
     answers get more of them wrong, and that gives the upper end. The true share may lie as far
     below the estimate, since the map fits some wrong answers and misses some right ones.
     """
-    m = len(held_out.right)
-    seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
+    m = len(predictions.right)
+    seen, unseen = 1 - float(predictions.fitted.mean()), 1 - float(predictions.right.mean())
     most = max(seen, unseen)
     margin = _Z * np.sqrt(most * (1 - most) / m)
     return Rate(seen, float(max(2 * seen - most - margin, 0.0)), float(min(most + margin, 1.0)))
@@ -736,9 +733,3 @@ def _seconds(
         [float(np.median(part)) if len(part) else None for part in known],
         [float(np.quantile(part, 0.1)) if len(part) else None for part in known],
     )
-
-
-def natural(name: str) -> tuple[bool, int, str]:
-    """Numbers by their size, before other names."""
-    number = name.isdecimal()
-    return (not number, int(name) if number else 0, name)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, real_number, seed_of, whole_number, wrong
+from trilens import words
+from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import (
     SAYS_NOTHING,
     TOO_FEW,
@@ -28,32 +29,27 @@ from trilens.agreement import (
     split_half,
 )
 from trilens.answers import Answers
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.design import design
 from trilens.errors import ParameterError
 from trilens.kinds import chance
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.streamed import StreamedMap
+from trilens.maps.fitted import Fit, fit
+from trilens.maps.likelihood import in_own_order
 from trilens.questions.clouds import p_text
-from trilens.questions.data import Data, is_streamed, statements_of, streamed_map
+from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
 from trilens.questions.kind import doubt_kind
-from trilens.questions.method import check_model, choose_method
-from trilens.questions.model import AnswerModel, answer_model
 from trilens.questions.reliability.cautions import (
-    NO_STATEMENTS,
-    NOT_HELD,
     Caution,
     about_amounts,
     about_appearances,
-    about_conditions,
     about_contradictions,
     about_design,
     about_duplicates,
     about_errors,
-    about_kind,
     about_noise,
     about_parts,
     about_raters,
-    counted,
+    about_reading,
 )
 from trilens.questions.reliability.exclusions import (
     Catch,
@@ -62,15 +58,6 @@ from trilens.questions.reliability.exclusions import (
     catch_questions,
     exclusions_of,
     repeated_rows,
-)
-from trilens.questions.reliability.forecast import Forecast, learning_curve
-from trilens.questions.reliability.groups import (
-    CrossPrediction,
-    GroupComparison,
-    GroupsLike,
-    cross_predict,
-    group_of_each,
-    groups_of_raters,
 )
 from trilens.questions.reliability.raters import (
     FEW_ANSWERS,
@@ -93,12 +80,12 @@ from trilens.statements.checks import Checks
 from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
-from trilens.statements.table import NO_FINDINGS
+from trilens.words import counted
 
 #: Raters whose errors cannot be told by the others' answers.
 _OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
-#: A map of files predicts nothing to speak of where it is better than chance by less than this.
-_NO_USE = 0.005
+#: Of files too large to hold, answers about more objects are not predicted: that takes minutes.
+_MOST_PREDICTED = 20_000
 
 
 @dataclass(frozen=True)
@@ -147,12 +134,8 @@ class Reliability(Tabular):
     catch : dict or None
         How many test questions were ``asked``, and answered ``right``; also catch questions that
         show an object twice.
-    groups : GroupComparison or None
-        Where groups were given.
-    forecast : Forecast or None
-        Where it was asked for and can be made.
-    cross : CrossPrediction or None
-        Where it was asked for and can be made.
+    groups : ComparedGroups or None
+        Where groups were given: `trilens.compare_groups`.
     marks : (m,) array of str
         A mark for each answer, see `exclusions_of`.
     parts : (n,) array of int
@@ -191,9 +174,7 @@ class Reliability(Tabular):
     pairs: tuple[Disagreement, ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
     catch: dict[str, int] | None = None
-    groups: GroupComparison | None = None
-    forecast: Forecast | None = None
-    cross: CrossPrediction | None = None
+    groups: ComparedGroups | None = None
     conditions: tuple[str, ...] = ()
     aside: str = ""
 
@@ -259,10 +240,8 @@ class Reliability(Tabular):
             "conditions": self.conditions,
             "aside": self.aside,
             "disagreement": {"questions": self.questions, "pairs": self.pairs},
-            "groups": self.groups,
-            "forecast": self.forecast,
-            "cross": self.cross,
-            "cautions": self.cautions,
+            "groups": None if self.groups is None else self.groups.to_dict(),
+            "cautions": [caution.to_dict() for caution in self.cautions],
             "version": __version__,
             "methods": self.methods,
         }
@@ -270,31 +249,24 @@ class Reliability(Tabular):
 
 
 def reliability(
-    statements: Data,
+    answers: Data,
     *,
-    by: GroupsLike | None = None,
+    by: By | None = None,
     catch: CatchLike | None = None,
     repeated: Any = None,
     selection: Selection | None = None,
-    forecast: bool = False,
-    cross: bool = False,
-    set_size: int = 3,
-    map_accuracy: float = 0.95,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     random_state: RandomState = 0,
-    progress: Progress | None = None,
 ) -> Reliability:
     """How good the answers are: ceiling, reliability, raters, and what they can support.
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
         Of any kind. Raters are checked where they are known; otherwise rounds, where these are.
-        Places on the screen are checked where they are known. Of files too large to hold only
-        the counts are known, and how well their streamed map predicts answers that were set
-        aside; everything else is None, and the parameters below do not apply.
-    by : dict from rater to group, or (m,) list, optional
-        Groups of raters to compare; a list gives the group of each answer's rater.
+        Places on the screen are checked where they are known. Of files too large to hold, single
+        raters are not checked, and the parameters below do not apply.
+    by : str, dict from rater to group, or (m,) list, optional
+        Groups of raters to compare, as in `trilens.compare_groups`.
     catch : Statements, or (m,) list, optional
         Test questions: the correct answers as statements; or for each answer the name of the
         correct object, empty for ordinary questions. They are counted separately.
@@ -304,17 +276,7 @@ def reliability(
     selection : Selection, optional
         Of `trilens.statements.selection.select`: the answers that are used. By default those
         that `Answers` select.
-    forecast, cross : bool
-        Whether to compute the learning curve, and how well each rater predicts each other;
-        both take seconds.
-    set_size, map_accuracy
-        The goals of the forecast: objects in the medoid set, and the correlation of the map's
-        distances with the true ones.
-    model : AnswerModel, ChoiceMap or StreamedMap, optional
-        The map of the statements, where it has been made already.
     random_state : int, Generator, RandomState or None
-    progress : callable, optional
-        Called with the share of the learning curve that is done.
 
     Notes
     -----
@@ -326,6 +288,9 @@ def reliability(
     when that place has at least 60 % of the answers, which guessing would hardly ever do (level
     0.001 over all raters). Of very many answers a random part is used.
 
+    How many more answers would be needed: `trilens.plan` with these as the pilot, and
+    `trilens.stopping`.
+
     Examples
     --------
     >>> found = reliability([[0, 1, 2], [3, 4, 5]])
@@ -335,92 +300,163 @@ def reliability(
     (None, 'no question was asked twice')
     """
     seed = seed_of(random_state)
-    asked_for = [each is not None for each in (by, catch, repeated, selection)]
-    whole = any([*asked_for, forecast is not False, cross is not False])
-    if model is None and is_streamed(statements) and not whole:
-        model = streamed_map(statements, None, "choice", seed)
-    if isinstance(model, StreamedMap):
-        where = statements.where if isinstance(statements, Answers) else ()
-        untold = isinstance(statements, Answers) and statements.kind_assumed
-        return _of_streamed_map(model, tuple(map(str, where)), untold)
-    reading = own = once = None
-    if isinstance(statements, Answers) and not statements.in_counts:
-        if statements.kind_assumed:
-            doubt_kind(statements)
-        reading = statements.reading
-        whole_survey = statements.with_repeats
-        if whole_survey is not statements:
-            # questions that were repeated tell how well raters agree with themselves
-            once, statements, model = statements.read(), whole_survey, None
-        if statements.selects and selection is None:
-            own, selection = statements.read(), statements.selection
-            statements = statements.everything
-    everything = statements_of(statements, "reliability")
-    model = check_model(model, everything, random_state)
-    check_progress(progress)
-    for name, value in (("forecast", forecast), ("cross", cross)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise wrong(name, value, "True or False")
-    set_size = whole_number("set_size", set_size, least=1)
-    map_accuracy = real_number("map_accuracy", map_accuracy, 0, 1)
-    kept = _kept(everything, selection)
-    tests = catch_questions(everything, catch)
-    used = kept & ~tests.asked
-    given = everything if used.all() else everything.take(used)
-    if own is not None and not tests.asked.any():
-        given = own
-    elif given is not everything:
-        model = None  # it is of other answers
-    assumed: list[Caution] = []
+    given, fitted = with_fit(answers)
+    asked_for = any(each is not None for each in (by, catch, repeated, selection))
+    if isinstance(given, Answers) and not given.in_counts:
+        if not given.held and not asked_for:
+            return _of_passes(given, fit(given, random_state=seed) if fitted is None else fitted)
+        return _of_answers(given, fitted, by, catch, repeated, selection, seed)
+    everything = statements_of(given, "reliability")
+    used = _Used.of(everything, catch, repeated, selection)
+    if used.statements is not everything:
+        fitted = None  # it is of other answers
+    labels = None if by is None else groups_given(everything, by).labels
+    return _checked(used, everything, fitted, labels, seed)
+
+
+def _of_answers(
+    given: Answers,
+    fitted: Fit | None,
+    by: By | None,
+    catch: CatchLike | None,
+    repeated: Any,
+    selection: Selection | None,
+    seed: int,
+) -> Reliability:
+    """Of a file, a folder or a table: what it leaves out, and what its reading has found."""
+    if given.kind_assumed:
+        doubt_kind(given)
+    reading, own, once = given.reading, None, None
+    every = given.with_repeats
+    if every is not given:
+        # questions that were repeated tell how well raters agree with themselves
+        once, given, fitted = given.read(), every, None
+    if given.selects and selection is None:
+        own, selection = given.read(), given.selection
+        given = given.everything
+    everything = given.read()
+    labels = None if by is None else groups_given(given, by).labels
+    used = _Used.of(everything, catch, repeated, selection)
+    if own is not None and not used.tests.asked.any():
+        used = replace(used, statements=own)
+    elif used.statements is not everything:
+        fitted = None  # it is of other answers
+    return _checked(used, everything, fitted, labels, seed, reading, once)
+
+
+@dataclass(frozen=True, eq=False)
+class _Used:
+    """Which of the answers are used.
+
+    Attributes
+    ----------
+    statements : Statements
+        Those that are.
+    kept, rows : (m,) arrays of bool
+        Of all answers: those that are not left out; and of these the ones that are no test
+        questions.
+    tests : Catch
+    counting : (m,) array of bool or None
+        Of all answers, those that count for the ceiling.
+    selection : Selection or None
+    """
+
+    statements: Statements
+    kept: BoolArray
+    rows: BoolArray
+    tests: Catch
+    counting: BoolArray | None
+    selection: Selection | None
+
+    @classmethod
+    def of(
+        cls,
+        everything: Statements,
+        catch: CatchLike | None,
+        repeated: Any,
+        selection: Selection | None,
+    ) -> _Used:
+        kept = _kept(everything, selection)
+        tests = catch_questions(everything, catch)
+        rows = kept & ~tests.asked
+        given = everything if rows.all() else everything.take(rows)
+        return cls(given, kept, rows, tests, repeated_rows(everything, repeated), selection)
+
+
+def _checked(
+    used: _Used,
+    everything: Statements,
+    fitted: Fit | None,
+    labels: list[str | None] | None,
+    seed: int,
+    reading: Reading | None = None,
+    once: Statements | None = None,
+) -> Reliability:
+    """The checks of answers in memory.
+
+    Parameters
+    ----------
+    fitted : Fit, optional
+        Of the answers that are used.
+    labels : list of str or None, optional
+        The group of each of all answers.
+    once : Statements, optional
+        Those without questions that a survey repeated on purpose.
+    """
+    given, tests = used.statements, used.tests
+    told: list[Caution] = []
     if reading is not None and not reading.kind_told:
-        assumed = about_kind(reading.kind, reading.fits, reading.doubt)
-    marked = repeated_rows(everything, repeated)
+        facts = {"kind": reading.kind, "fits": reading.fits, "doubt": reading.doubt}
+        told.append(Caution("kind", facts))
     unit, who = raters_of(given)
-    groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
     checks = None if reading is None else reading.checks
     if checks is not None and everything.raters is not None:
-        left = set(everything.raters[kept].tolist())
+        left = set(everything.raters[used.kept].tolist())
         checks = checks.without(set(everything.raters.tolist()) - left)
     collected, parts = _collected(everything, given, reading), given.connected_parts
     if len(given) == 0:
         return Reliability(
             kind=given.kind,
             collected=collected,
-            cautions=(*assumed, NO_STATEMENTS),
+            cautions=(*told, Caution("no-statements")),
             chance=chance(given.kind),
             parts=parts,
             marks=np.full(len(everything), "", dtype="U13"),
             no_ceiling="there are no answers",
         )
-    counting = None if marked is None else marked[used]
+    groups = None
+    if labels is not None:
+        own = [label for label, use in zip(labels, used.rows.tolist(), strict=True) if use]
+        groups = compare_groups(given if fitted is None else fitted, own, random_state=seed)
+    counting = None if used.counting is None else used.counting[used.rows]
     between, within, no_ceiling = agreement_of(given, counting)
     repeats = repeats_of(between, given.kind)
-    passed = _tests_by_rater(everything, kept & tests.asked, tests.right, checks)
-    held_out = _held_out(given, unit, who, passed, model, seed)
-    model = held_out.model
-    affordable = model if choose_method("embed", given) == "choice" else None
-    best, best_ends = reachable_share(between, given, affordable)
+    passed = _tests_by_rater(everything, used.kept & tests.asked, tests.right, checks)
+    ordered = in_own_order(given)[0]
+    predictions = _held_out(ordered, passed, fitted, seed)
+    enough = predictions.fitted if is_enough(given) else None
+    best, best_ends = reachable_share(between, ordered, enough)
     exclusions, marks = exclusions_of(
         everything,
         raters_of(everything)[1],
         unit or "rater",
-        selection,
+        used.selection,
         tests,
-        held_out.raters,
+        predictions.raters,
     )
     questions, pairs = ((), ()) if between is None else disagreements(given, who, counting)
     return Reliability(
         kind=given.kind,
         collected=collected,
         cautions=(
-            *assumed,
-            *(() if reading is None else about_conditions(reading.notes)),
+            *told,
+            *about_reading(reading),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
             *about_amounts(who, unit or "rater"),
             *about_design(design(given if once is None else once)),
-            *held_out.cautions,
+            *predictions.cautions,
             *about_contradictions(repeats, chance(given.kind)),
         ),
         chance=chance(given.kind),
@@ -431,34 +467,22 @@ def reliability(
         no_ceiling=no_ceiling,
         reachable=best,
         reachable_interval=best_ends,
-        halves=split_half(given, unit, who, seed),
-        unit=unit if held_out.raters else None,
-        raters=held_out.raters,
-        guessing_share=held_out.careless,
-        predicted=held_out.predicted,
-        error_rate=None if held_out.error is None else held_out.error.estimate,
-        error_rate_interval=_ends(held_out.error),
-        wrong_answers=None if held_out.wrong is None else held_out.wrong.estimate,
-        wrong_answers_interval=_ends(held_out.wrong),
+        halves=split_half(ordered, unit, raters_of(ordered)[1], seed),
+        unit=unit if predictions.raters else None,
+        raters=predictions.raters,
+        guessing_share=predictions.careless,
+        predicted=predictions.predicted,
+        error_rate=None if predictions.error is None else predictions.error.estimate,
+        error_rate_interval=_ends(predictions.error),
+        wrong_answers=None if predictions.wrong is None else predictions.wrong.estimate,
+        wrong_answers_interval=_ends(predictions.wrong),
         repeats=repeats,
         questions=questions,
         pairs=pairs,
         exclusions=exclusions,
-        catch=_tests_passed(kept, tests, checks),
-        aside="" if reading is None else _aside(reading),
-        groups=None
-        if groups is None or who is None
-        else groups_of_raters(
-            given, who, [groups[i] for i in np.flatnonzero(used)], affordable, seed
-        ),
-        forecast=learning_curve(
-            given, affordable, seed, progress, set_goal=set_size, map_goal=map_accuracy
-        )
-        if forecast and affordable is not None
-        else None,
-        cross=cross_predict(given, who, affordable)
-        if cross and affordable is not None and who is not None
-        else None,
+        catch=_tests_passed(used.kept, tests, checks),
+        aside="" if reading is None else words.set_aside(reading.set_aside),
+        groups=groups,
     )
 
 
@@ -493,12 +517,6 @@ def _collected(
     return found
 
 
-def _aside(reading: Reading) -> str:
-    """The answers to a survey's own questions that reading it has set aside, in words."""
-    told = (note.partition(f"{NO_FINDINGS}: ") for note in reading.notes)
-    return next((rest for _, found, rest in told if found), "")
-
-
 def _tests_by_rater(
     statements: Statements, asked: AnyArray, right: AnyArray, checks: Checks | None
 ) -> dict[str, tuple[int, int]]:
@@ -527,7 +545,7 @@ def _tests_passed(kept: BoolArray, tests: Catch, checks: Checks | None) -> dict[
 class _HeldOut:
     """What predicting some answers from the others says; None where they are too few."""
 
-    model: AnswerModel | None
+    fitted: Fit | None
     predicted: float | None = None
     error: Rate | None = None
     wrong: Rate | None = None
@@ -537,35 +555,33 @@ class _HeldOut:
 
 
 def _held_out(
-    given: Statements,
-    unit: str | None,
-    who: AnyArray | None,
-    tests: dict[str, tuple[int, int]],
-    model: AnswerModel | None,
-    seed: int,
+    given: Statements, tests: dict[str, tuple[int, int]], fitted: Fit | None, seed: int
 ) -> _HeldOut:
+    """Predict answers that are in an order of their own; so is the fit in the result."""
+    fitted = None if fitted is None else fitted.canonical[0]
     if not can_hold_out(given):
-        return _HeldOut(model)
+        return _HeldOut(fitted)
+    unit, who = raters_of(given)
     rows = looked_at(given, seed)
     part = given if len(rows) == len(given) else given.take(rows)
-    if model is None:
-        model = answer_model(part, seed)
+    if fitted is None:
+        fitted = fit(part, random_state=seed).canonical[0]
     names, rater = (None, None) if who is None else np.unique(who, return_inverse=True)
     inside = None if rater is None else rater[rows].astype(np.int64)
-    first = hold_out(part, inside, model.map, seed, folds=FOLDS[0])
+    first = hold_out(part, inside, fitted, seed, folds=FOLDS[0])
     noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
     last, share, cautions = first, None, list(noise)
     checks: tuple[RaterCheck, ...] = ()
     careless = own = None
     if names is not None and rater is not None and inside is not None:
-        judging, judgement = judged(part, inside, len(names), model.map, first, seed)
+        judging, judgement = judged(part, inside, len(names), fitted, first, seed)
         last = first if noise else judging
-        hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
+        predicted = np.bincount(inside, first.right, len(names)).astype(np.float64)
         # where no answer can be predicted, nobody can be told from a careless rater
         verdicts: list[Verdict] = ["not judged"] * len(names)
         if not noise:
             verdicts = verdicts_of(part, inside, len(names), judgement, seed)
-        checks = check_raters(given, names, rater, inside, hits, judgement, verdicts, tests)
+        checks = check_raters(given, names, rater, inside, predicted, judgement, verdicts, tests)
         others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
         share = max(judgement.share - others / len(names), 0.0)
         cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
@@ -575,12 +591,12 @@ def _held_out(
             last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
             part = part.take(rows)
         careless = np.array([verdicts[r] == "careless" for r in inside])
-        own = None if noise else as_each_sees(part, inside, careless, model.map)
+        own = None if noise else as_each_sees(part, inside, careless, fitted)
     error = error_rate_of(last, given.kind, inside, careless, own)
     if not noise:
         cautions += about_errors(error)
     return _HeldOut(
-        model=model,
+        fitted=fitted,
         predicted=float(first.right.mean()),
         error=error,
         wrong=wrong_rate_of(last),
@@ -590,48 +606,70 @@ def _held_out(
     )
 
 
-def _of_streamed_map(
-    placed: StreamedMap, conditions: tuple[str, ...] = (), assumed: bool = False
-) -> Reliability:
-    """What is known of files that were counted as they were read, and never held."""
-    counts = placed.counts
+def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
+    """What is known of files that are too large to hold: by some of their answers, or all."""
+    inner, rank = fitted.canonical
+    sample, kind = inner.sample, inner.sample.kind
+    # who the raters are is not known there
+    S = Statements(sample.triples, sample.n_objects, names=sample._names, kind=kind)
     collected = {
-        "answers": counts.statements,
-        "raters": 0 if placed.errors is None else placed.errors.n_raters,
-        "objects": counts.n_objects,
-        "used": counts.statements,
+        "answers": fitted.n_answers,
+        "used": fitted.n_answers,
+        "raters": 0 if sample.raters is None else len(set(sample.raters.tolist()) - {0}),
+        "objects": fitted.n_objects,
     }
-    if counts.n_skipped:
-        collected["skipped"] = counts.n_skipped
-    told = about_kind(counts.kind) if assumed else []
-    guessed: list[Caution] = []
-    if placed.predicted is not None:
-        # near a thousandth of chance a map is of no use, however many answers prove that little
-        hits = round(max(placed.predicted - _NO_USE, 0.0) * placed.aside)
-        guessed = about_noise(placed.aside, hits, chance(counts.kind))
+    if inner.passes is not None and inner.passes.counts.n_skipped:
+        collected["skipped"] = inner.passes.counts.n_skipped
+    told = [Caution("kind", {"kind": kind})] if answers.kind_assumed else []
+    told.append(Caution("counted", {"answers": fitted.n_answers, "looked_at": len(S)}))
+    between, _, no_ceiling = agreement_of(S)
+    predictions = _HeldOut(inner)
+    if fitted.n_objects <= _MOST_PREDICTED:
+        predictions = _held_out(S, {}, inner, fitted.seed)
+    best, best_ends = reachable_share(between, S, inner)
     return Reliability(
-        kind=counts.kind,
+        kind=kind,
         collected=collected,
-        cautions=(*told, NOT_HELD, *guessed, *about_appearances(placed.names, counts.appearances)),
-        chance=chance(counts.kind),
-        parts=np.zeros(counts.n_objects, dtype=np.int64),
+        cautions=(
+            *told,
+            *predictions.cautions,
+            *about_appearances(fitted.names, fitted.asked),
+            *about_design(inner.design),
+        ),
+        chance=chance(kind),
+        parts=S.connected_parts[rank],
         marks=np.zeros(0, dtype="U13"),
-        no_ceiling="files of this size are counted, and counts do not show repeated questions",
-        predicted=placed.predicted,
-        conditions=conditions,
+        between=between,
+        no_ceiling=no_ceiling,
+        reachable=best,
+        reachable_interval=best_ends,
+        predicted=predictions.predicted,
+        error_rate=None if predictions.error is None else predictions.error.estimate,
+        error_rate_interval=_ends(predictions.error),
+        wrong_answers=None if predictions.wrong is None else predictions.wrong.estimate,
+        wrong_answers_interval=_ends(predictions.wrong),
+        conditions=tuple(map(str, answers.where)),
     )
 
 
 def reachable_share(
-    between: Agreement | None, statements: Statements, model: AnswerModel | None
+    between: Agreement | None, statements: Statements, fitted: Fit | None
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """What the best model could predict, with its interval; None where raters' agreement is."""
+    """What the best model could predict, with its interval; None where raters' agreement is.
+
+    Parameters
+    ----------
+    between : Agreement or None
+    statements : Statements
+    fitted : Fit, optional
+        Of objects in the same order.
+    """
     if between is None:
         return None, None
     chances: FloatArray | None = None
-    if model is not None:
+    if fitted is not None:
         first = np.unique(question_keys(statements)[0], return_index=True)[1]
-        chances = model.map.predict_proba(statements.take(first))
+        chances = fitted.probabilities(statements.take(first))
     best, low, high = (
         reachable(share, statements.kind, chances)
         for share in (between.share, between.low, between.high)
@@ -664,7 +702,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
     yield from _said_of_raters(found)
     if found.groups is not None and found.groups.p_value is not None:
         sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in found.groups.groups)
-        verb = "differed" if found.groups.p_value <= 0.05 else "could not be told apart"
+        verb = "differed" if found.groups.differ else "could not be told apart"
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "

@@ -1,0 +1,86 @@
+"""`trilens fit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trilens.cli import options
+from trilens.cli.output import Output, counted, note
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+
+
+@options.command("fit")
+@options.statement_options
+@options.output_options("File for the fit, such as study.fit.", required=True)
+@options.features_option
+@options.dim_option
+@click.option(
+    "--raters",
+    type=click.Choice(["auto", "one", "weights"]),
+    default="auto",
+    show_default=True,
+    help="A share of careless answers for each rater (auto), one for all (one), or also weights "
+    "of the dimensions for each rater (weights).",
+)
+@click.option("--device", help="Fit on a GPU: cuda or cuda:1.")
+@options.cluster_option
+@options.seed_option
+def command(
+    answers: Answers,
+    features: tuple[str, ...],
+    n_components: int | None,
+    raters: str,
+    device: str | None,
+    random_state: int,
+    out: Output,
+) -> None:
+    """Fit a map to the answers once, to ask many questions of it.
+
+    Every other command takes the fit in place of FILE.
+
+    \b
+    Example: trilens fit answers.csv -o study.fit
+             trilens medoid study.fit
+    """
+    assert out.path is not None
+    if answers.fitted is not None:
+        raise click.UsageError("FILE is a fit already; give the answers")
+    settings: dict[str, Any] = {"raters": raters, "device": device}
+    if n_components is not None:
+        settings["n_components"] = n_components
+    fitted = options.fit_answers(answers, random_state, features, **settings)
+    fitted.save(out.path)
+    note(f"wrote {out.path}")
+    shares = {}
+    if fitted.features is not None:
+        names = fitted.features.names
+        used = fitted.settings.shares or (0.0,) * len(names)
+        shares = dict(zip(names, used, strict=True))
+    low, high = fitted.error_rate_interval
+    facts = {
+        "answers": fitted.n_answers,
+        "objects": fitted.n_objects,
+        "kind": fitted.kind,
+        "dim": fitted.map.n_components,
+        "violations": fitted.violations,
+        "error_rate": fitted.error_rate,
+        "error_rate_interval": [low, high],
+        "feature_shares": shares,
+    }
+    dimensions = counted(fitted.map.n_components, "dimension")
+    notes = [
+        f"{counted(fitted.n_answers, 'answer')} about {counted(fitted.n_objects, 'object')}, "
+        f"{dimensions}; wrong because they were careless: {fitted.error_rate:.1%} "
+        f"(95% confidence interval {low:.1%} to {high:.1%})"
+    ]
+    for name, share in shares.items():
+        notes.append(
+            f"{name}: {share:.0%} of the map's spread expected by these features"
+            if share
+            else f"{name}: these features do not help to predict answers, and were left out"
+        )
+    out.report(facts, *notes)

@@ -1,0 +1,217 @@
+"""Cells of any type as text: the one converter for Arrow columns, JSON, workbooks and databases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trilens._typing import AnyArray, BoolArray
+from trilens.errors import FormatError, StatementError
+from trilens.statements.batch import parts, row_error
+from trilens.statements.columns import one_line, quoted
+from trilens.statements.layout import layout_error
+from trilens.statements.names import is_integer, is_missing
+
+#: Whole numbers beyond this are not known digit by digit.
+EXACT_FLOAT = 2.0**53
+
+
+def cell_text(value: Any) -> str | None:
+    """A cell as text would have it; None where it is missing.
+
+    >>> [cell_text(value) for value in ("a ", 2.0, 0.5, True, None, float("nan"), [1, 2])]
+    ['a ', '2', '0.5', 'true', None, None, '[1, 2]']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value)
+    return str(value)
+
+
+def cells_of(column: Any) -> list[str | None]:
+    """An Arrow column as stripped text; None where a cell is missing, or says so."""
+    texts = map(cell_text, column.to_pylist())
+    return [None if text is None or is_missing(text) else text.strip() for text in texts]
+
+
+def list_of(cell: str | None) -> list[str]:
+    """The parts of a cell that holds a list: JSON, or text with separators.
+
+    >>> list_of("['a', 'b']"), list_of("a; b"), list_of("[3, 1]"), list_of("x")
+    (['a', 'b'], ['a', 'b'], ['3', '1'], ['x'])
+    """
+    if cell is None:
+        return []
+    text = cell.strip()
+    if text[:1] in ("[", "(") and text[-1:] in ("]", ")"):
+        try:
+            found = json.loads(text.replace("'", '"') if '"' not in text else text)
+            if isinstance(found, list):
+                return [each for each in map(cell_text, found) if each is not None]
+        except ValueError:
+            pass
+        text = text[1:-1]
+    for separator in (";", "|", ","):
+        if separator in text:
+            return [part.strip(" '\"") for part in text.split(separator) if part.strip(" '\"")]
+    return [text.strip("'\"")] if text else []
+
+
+def missing_in(column: Any) -> BoolArray:
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def negative_in(times: Any) -> BoolArray:
+    values = times.to_numpy()
+    return np.asarray((values < 0) & np.isfinite(values))
+
+
+def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
+    """Texts as numbers, NaN where missing and once more at the end; and which are none.
+
+    >>> written_times(["2,5", "", "3", "1.5", "soon"])
+    (array([2.5, nan, 3. , nan, nan, nan]), [3, 4])
+    """
+    times = np.full(len(values) + 1, np.nan)
+    wrong: list[int] = []
+    point: str | None = None
+    for k, text in enumerate(values):
+        if text is None or is_missing(text):
+            continue
+        marks = {",", "."} & set(text)
+        point = point or next(iter(marks), None)
+        time = float(text.replace(",", ".", 1)) if is_number(text) else -1.0
+        if marks <= {point} and (time >= 0 or np.isinf(time)):
+            times[k] = time
+        else:
+            wrong.append(k)
+    return times, wrong
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, perhaps with a decimal comma.
+
+    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
+    [True, True, True, True, False, False]
+    """
+    try:
+        value = float(cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return value == value
+
+
+def is_text(type_: Any) -> bool:
+    return bool(
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or getattr(pa.types, "is_string_view", lambda _: False)(type_)
+    ) or (pa.types.is_dictionary(type_) and is_text(type_.value_type))
+
+
+def decoded(column: Any) -> Any:
+    """A dictionary of text as it is; of anything else, and with gaps, its values."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    plain = pa.types.is_string(column.type.value_type) or pa.types.is_large_string(
+        column.type.value_type
+    )
+    gaps = column.null_count or any(chunk.dictionary.null_count for chunk in column.chunks)
+    if plain and not gaps:
+        return column
+    try:
+        return column.cast(column.type.value_type)
+    except pa.ArrowNotImplementedError:  # not every type of text has a cast
+        return pa.chunked_array([pa.array(column.to_pylist())])
+
+
+def has_zeros(column: Any) -> bool:
+    return any(
+        (value or "").endswith(".0")
+        for chunk in column.chunks
+        for value in chunk.dictionary.to_pylist()
+    )
+
+
+def without_zeros(column: Any) -> Any:
+    """``7.0`` as ``7``: what pandas writes of a column of integers with a gap."""
+    at, values = parts(column)
+    texts = [
+        value.removesuffix(".0") if value and is_integer(value.removesuffix(".0")) else value
+        for value in values
+    ]
+    return encoded(pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(at))]))
+
+
+def encoded(column: Any) -> Any:
+    if pa.types.is_dictionary(column.type):
+        return column
+    if not pa.types.is_string(column.type):
+        column = column.cast(pa.large_string())
+    return column.dictionary_encode()
+
+
+def as_text(column: Any, name: str, label: str | None, *, keep_integers: bool = False) -> Any:
+    """A column that says something of the answers, as text or as integers."""
+    column = decoded(column)
+    if pa.types.is_dictionary(column.type) or (
+        keep_integers and pa.types.is_integer(column.type) and column.type != pa.uint64()
+    ):
+        return column
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        raise wrong_type(column, name, label, "it must hold text or whole numbers")
+    if pa.types.is_floating(column.type):
+        values = column.cast(pa.float64()).to_numpy()
+        if (np.abs(values) >= EXACT_FLOAT).any():
+            raise layout_error(
+                label,
+                f"column {one_line(name, 40)} has numbers too large to be kept digit by digit; "
+                f"write them as text",
+            )
+        if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
+            whole = np.nan_to_num(values).astype(np.int64)
+            column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
+        elif np.isnan(values).any():
+            column = pa.chunked_array([pa.array(values, from_pandas=True)])
+    return encoded(column)
+
+
+def wrong_type(
+    column: Any, name: str, label: str | None, allowed: str
+) -> FormatError | StatementError:
+    return layout_error(
+        label,
+        f"column {one_line(name, 40)} holds {one_line(column.type, 60)}; "
+        f"{allowed}: convert the column",
+    )
+
+
+def not_seconds(
+    label: str | None, number: int, cell: str, name: str, *, mixed: bool = False
+) -> FormatError | StatementError:
+    """The refusal of a cell that holds no time, or one written unlike the others."""
+    seen = f"{quoted(cell)} in column {one_line(name, 40)}"
+    if mixed:
+        why = "some numbers have a decimal comma and some a point; write all with a point"
+        return row_error(label, number, f"{seen}: {why}")
+    return row_error(
+        label,
+        number,
+        f"{seen} is not a number of seconds; correct it or leave the cell empty",
+    )
+
+
+def is_whole_text(cell: str) -> bool:
+    """Whether a cell is a whole number, perhaps as pandas writes it beside a gap: ``3.0``."""
+    return is_integer(cell.strip().removesuffix(".0"))

@@ -1,0 +1,354 @@
+"""What the cells say of columns whose names say nothing: three patterns, and no more.
+
+An answer that is always one of three columns beside it; an answer that takes as many values as
+there are places; an anchor and two options. Each must hold in all of at least 20 rows and be the
+only reading; otherwise nothing is proposed, and the columns are listed with some of their values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+import numpy as np
+
+from trilens._typing import AnyArray, BoolArray
+from trilens.errors import option
+from trilens.kinds import Kind
+from trilens.statements.columns import one_line
+from trilens.statements.names import is_missing
+from trilens.statements.positions import by_columns, by_words, in_screen_order, plain
+from trilens.statements.roles import OPTIONAL, key, roles
+
+#: Rows that are looked at, and rows in which a pattern must hold.
+ROWS = 1000
+LEAST = 20
+#: With more columns that may hold objects, coincidences are likely.
+_MOST = 20
+#: The share of rows in which the objects shown differ: the others are catch questions.
+_DIFFER = 0.8
+#: The share of values that columns of one pool of objects have in common, at least.
+_MET = 0.2
+#: Rows and objects from which a column that meets none of the others is a stranger.
+_FEW, _POOL = 8, 4
+#: Names of columns that hold no answer: what was right, or how the trial was made.
+_NO_ANSWER = re.compile(
+    r"corr|expect|gold|truth|solution|right$|catch|check|cond|block|group|order|version|time|date"
+    r"|trial|votes|count|score|rating|confidence|lösung|richtig|gruppe|bedingung|previous|last"
+)
+#: Names of columns that hold what was not chosen: the farther, or the odd one of an anchor's two.
+_NOT_TAKEN = re.compile(
+    r"far(ther|thest)?$|^far|furthe|reject|unchosen|unselected|loser|negative|^not|not(chosen|sel"
+    r"|picked|taken|similar)|less|odd|outlier|differ|dissim|unlike|least|distant"
+)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the columns seem to hold.
+
+    Attributes
+    ----------
+    columns : str
+        For ``columns=``.
+    kinds : tuple of str
+        Those that it may be of, where the columns do not tell it.
+    why : str
+        What it rests on.
+    """
+
+    columns: str
+    kinds: tuple[Kind, ...]
+    why: str
+
+    def __str__(self) -> str:
+        """The end of a message: what to pass, and why."""
+        said = option("columns", self.columns)
+        if self.kinds:
+            which = " or ".join(option("kind", kind) for kind in self.kinds)
+            said += f" and {which}" + (", whichever was asked" if len(self.kinds) > 1 else "")
+        return f"{said} ({self.why})"
+
+
+def propose(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    header: bool = True,
+    kind: Kind | None = None,
+) -> Proposal | None:
+    """What the columns hold, where one of the patterns is the only reading of the cells.
+
+    Parameters
+    ----------
+    names
+        Of the columns; their numbers where they have none.
+    rows
+        The first rows.
+    header
+        Whether the names mean something.
+    kind
+        The one that is known.
+
+    Examples
+    --------
+    >>> four = "abcdabcd"
+    >>> rows = [[str(i), *four[i % 4 : i % 4 + 3], four[i % 4 + i % 3]] for i in range(30)]
+    >>> propose(["nr", "x", "y", "z", "w"], rows).columns
+    'chosen=w,shown_1=x,shown_2=y,shown_3=z'
+    >>> propose(["nr", "x", "y", "z", "w"], rows[:19]) is None
+    True
+    """
+    cells = _Cells(names, rows, header)
+    found = cells.by_name() or cells.by_place()
+    return None if found is None else cells.proposal(*found, kind)
+
+
+class _Cells:
+    """The first rows of a table, column by column, each different text a number."""
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[str]], header: bool) -> None:
+        self.names, self.header = list(names), header
+        whole = [row for row in rows[:ROWS] if len(row) == len(self.names)]
+        self.cells = [[row[i].strip() for row in whole] for i in range(len(self.names))]
+        numbers: dict[str, int] = {}
+        self.codes: AnyArray = np.array(
+            [
+                [-1 if is_missing(c) else numbers.setdefault(c, len(numbers)) for c in column]
+                for column in self.cells
+            ],
+            dtype=np.int64,
+        ).reshape(len(self.cells), len(whole))
+        self.values = [set(column[column >= 0].tolist()) for column in self.codes]
+        found = roles(self.names) if header else {}
+        self.role = {i: role.name for i, role in found.items()}
+
+    def by_name(self) -> tuple[int, list[int], int | None, int] | None:
+        """The answer, the columns beside it, the anchor if there is one, and the rows."""
+        able = self._candidates()
+        if len(able) > _MOST:
+            return None
+        found: list[tuple[int, list[int], int | None, int]] = []
+        for three in combinations(able, 3):
+            if not self._differ(three):
+                continue
+            for answer in able:
+                if answer in three or self._says_no(answer):
+                    continue
+                there = (self.codes[[answer, *three]] >= 0).all(axis=0) & self._different(three)
+                n = int(there.sum())
+                same = [(self.codes[answer] == self.codes[i])[there] for i in three]
+                if n < LEAST or not np.any(same, axis=0).all():
+                    continue
+                never = [i for i, hits in zip(three, same, strict=True) if not hits.any()]
+                if not never:
+                    found.append((answer, list(three), None, n))
+                elif len(never) == 1 and not self._is_turned(answer):
+                    beside = [i for i in three if i != never[0]]
+                    found.append((answer, beside, never[0], n))
+        return found[0] if len(found) == 1 else None
+
+    def by_place(self) -> tuple[int, list[int], int | None, int] | None:
+        """The same, for an answer that says where the chosen object stood."""
+        able = self._candidates()
+        if len(able) > _MOST:
+            return None
+        found = []
+        for three in combinations(able, 3):
+            if not self._differ(three):
+                continue
+            for answer in range(len(self.names)):
+                if answer in three or self._says_no(answer):
+                    continue
+                beside = self._beside(answer, three)
+                if beside is not None:
+                    there = self._different(three) & (self.codes[answer] >= 0)
+                    if int(there.sum()) >= LEAST:
+                        anchor = next((i for i in three if i not in beside), None)
+                        found.append((answer, beside, anchor, int(there.sum())))
+        return found[0] if len(found) == 1 else None
+
+    def _beside(self, answer: int, three: Sequence[int]) -> list[int] | None:
+        """The columns whose places an answer names; None where it names none."""
+        seen = {plain(cell) for cell in self.cells[answer] if not is_missing(cell)}
+        called = self.role.get(answer) == "chosen"
+        anchors = [i for i in three if self.role.get(i) == "anchor"]
+        sets = [[i for i in three if i != anchor] for anchor in anchors] or [list(three)]
+        if self.header and not anchors:
+            sets += [[i for i in three if i != anchor] for anchor in three]
+        for beside in sets:
+            if len(seen) != len(beside) or (len(beside) == 2 and self._is_turned(answer)):
+                continue
+            shown = [self.names[i] for i in beside]
+            told = by_columns(seen, shown) if self.header else None
+            if told is None and (len(beside) == 3 or anchors) and called:
+                told = by_words(seen, shown)
+            if told is not None and len(set(told.values())) == len(beside):
+                return beside
+            n = len(beside)
+            counted = [{str(i + base) for i in range(n)} for base in (0, 1)]
+            if called and seen in counted and (n == 3 or anchors):
+                return beside
+        return None
+
+    def _candidates(self) -> list[int]:
+        """Columns that may hold objects: three values or more, no decimals, and met elsewhere."""
+        able = [
+            i
+            for i in range(len(self.names))
+            if self.role.get(i) not in OPTIONAL
+            and len(self.values[i]) > 2
+            and not any(map(_is_decimal, self.cells[i]))
+        ]
+        return [i for i in able if sum(self._met(i, j) >= _MET for j in able if j != i) >= 2]
+
+    def _met(self, i: int, j: int) -> float:
+        one, other = self.values[i], self.values[j]
+        return len(one & other) / max(min(len(one), len(other)), 1)
+
+    def _different(self, three: Sequence[int]) -> BoolArray:
+        a, b, c = (self.codes[i] for i in three)
+        here = (a >= 0) & (b >= 0) & (c >= 0)
+        return np.asarray(here & (a != b) & (a != c) & (b != c))
+
+    def _differ(self, three: Sequence[int]) -> bool:
+        """Whether three columns hold three objects of one pool in each row."""
+        if min(self._met(i, j) for i, j in combinations(three, 2)) < _MET:
+            return False
+        there = (self.codes[list(three)] >= 0).all(axis=0)
+        n = int(there.sum())
+        return n >= LEAST and bool(self._different(three)[there].mean() >= _DIFFER)
+
+    def _says_no(self, i: int) -> bool:
+        return self.header and (
+            _NO_ANSWER.search(key(self.names[i])) is not None or self.role.get(i) in OPTIONAL
+        )
+
+    def _is_turned(self, i: int) -> bool:
+        return self.header and _NOT_TAKEN.search(key(self.names[i])) is not None
+
+    def proposal(
+        self, answer: int, beside: Sequence[int], anchor: int | None, n: int, kind: Kind | None
+    ) -> Proposal:
+        """In words."""
+        if self.header:
+            order = in_screen_order([self.names[i] for i in beside])
+            beside = [beside[k] for k in order]
+        picked = {"chosen": answer}
+        if anchor is not None:
+            picked["anchor"] = anchor
+        picked |= {f"shown_{j + 1}": i for j, i in enumerate(beside)}
+        for role in OPTIONAL:
+            known = [i for i, each in self.role.items() if each == role]
+            picked |= {role: known[0]} if known else {}
+        said = ",".join(f"{role}={quotable(self.names, i)}" for role, i in picked.items())
+        listed = ", ".join(one_line(self.names[i], 40) for i in beside)
+        called = one_line(self.names[answer], 40)
+        why = f"{called} names one of {listed} in {n:,} of {n:,} rows"
+        if not self.header:
+            why = f"column {called} names one of columns {listed} in {n:,} of {n:,} rows"
+        kinds: tuple[Kind, ...] = ()
+        if anchor is None and kind is None:
+            plain_name = key(self.names[answer]) if self.header else ""
+            kinds = ("odd",) if "odd" in plain_name else ("central", "odd")
+        return Proposal(said, kinds, why)
+
+
+def quotable(names: Sequence[str], i: int) -> str:
+    """A column as ``columns=`` takes it: by its name, or else by its number."""
+    name = one_line(names[i], 40)
+    plain_name = name and name == names[i] and not set(name) & set(",=\"'?")
+    return name if plain_name and list(names).count(name) == 1 else str(i + 1)
+
+
+def likely_raters(
+    names: Sequence[str], rows: Sequence[Sequence[str]], taken: Iterable[int], most: int = 3
+) -> list[str]:
+    """The columns beside those that are taken whose values come again, as those of people do.
+
+    >>> rows = [["a", "b", "c", str(i // 4), str(i), "x"] for i in range(24)]
+    >>> likely_raters(["p", "q", "r", "code", "nr", "study"], rows, [0, 1, 2])
+    ['code']
+    """
+    whole = [row for row in rows[:ROWS] if len(row) == len(names)]
+    found = []
+    for i in set(range(len(names))) - set(taken):
+        cells = [row[i].strip() for row in whole if not is_missing(row[i])]
+        n, runs = len(set(cells)), len(list(groupby(cells)))
+        if 2 <= n <= len(whole) / 2 and not any(map(_is_decimal, cells)):
+            found.append((n != runs, -n, i))
+    return [quotable(names, i) for _, _, i in sorted(found)[:most]]
+
+
+def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]], most: int = 24) -> str:
+    """Columns with three values of each, for a message.
+
+    >>> listed_values(["x", "nr"], [["van", "1"], ["bus", "2"], ["van", "3"], ["car", "4"]])
+    'x (van, bus, car), nr (1, 2, 3)'
+    """
+    told = []
+    for i, name in enumerate(names[:most]):
+        values = ", ".join(one_line(value, 20) for value in first_values(rows, i))
+        told.append((one_line(name, 40) or "(empty)") + (f" ({values})" if values else ""))
+    shown = ", ".join(told)
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+
+
+def first_values(rows: Sequence[Sequence[str]], i: int, most: int = 3) -> list[str]:
+    """The first different values of a column."""
+    found: dict[str, None] = {}
+    for row in rows[:ROWS]:
+        if i < len(row) and not is_missing(row[i]):
+            found.setdefault(row[i].strip())
+        if len(found) == most:
+            break
+    return list(found)
+
+
+def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> str:
+    """The line to fill in, with what is known of the columns.
+
+    >>> to_fill_in(["x", "ref", "who"], {"anchor": 1})
+    'chosen=?,anchor=ref,shown_1=?,shown_2=?,rater=?'
+    """
+    wanted = ["chosen", "shown_1", "shown_2", "shown_3", "rater"]
+    first = next((role for role in ("odd", "central") if role in at), None)
+    if "shown_4" in at:
+        wanted = ["chosen", "rater"]  # the others are known by their names
+    elif first is not None:
+        wanted = [first, "other_1", "other_2", "rater"]
+    elif "near" in at and "far" in at:
+        wanted = ["anchor", "near", "far", "rater"]
+    elif "anchor" in at:
+        wanted = ["chosen", "anchor", "shown_1", "shown_2", "rater"]
+    return ",".join(f"{role}={quotable(names, at[role]) if role in at else '?'}" for role in wanted)
+
+
+def _is_decimal(cell: str) -> bool:
+    try:
+        return float(cell.replace(",", ".", 1)) % 1 != 0
+    except (ValueError, OverflowError):
+        return False
+
+
+def stranger(rows: Sequence[Sequence[str]]) -> str:
+    """Why three columns do not hold objects of one pool, in words; empty where they may.
+
+    >>> stranger([[f"r{i}", "abcdef"[i], "bcdefa"[i]] for i in range(6)] * 5)
+    'column 1 has no value in common with the two others'
+    """
+    cells = _Cells(("1", "2", "3"), rows, False)
+    n = cells.codes.shape[1]
+    for i in range(3) if n >= _FEW else ():
+        if sum(map(_is_decimal, cells.cells[i])) > 0.1 * n:
+            return f"column {i + 1} holds numbers with decimals"
+        one, other = (j for j in range(3) if j != i)
+        pool = cells.values[one] | cells.values[other]
+        many = min(len(cells.values[one]), len(cells.values[other])) > n / 2
+        repeats = many and len(cells.values[i]) <= n / 3
+        alone = len(pool) >= _POOL and not cells.values[i] & pool
+        if alone and (cells._met(one, other) >= _MET or repeats):
+            return f"column {i + 1} has no value in common with the two others"
+    return ""

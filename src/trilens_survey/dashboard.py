@@ -1,0 +1,268 @@
+"""What the dashboard shows: how the study stands, and the analysis of its answers.
+
+Counts are looked up when somebody asks for them. Everything that takes longer, `trilens.analyze`
+above all, is worked out in a process of its own, which yields to the server: see `Findings`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from markupsafe import Markup
+from sqlalchemy.engine import Connection
+
+from trilens_survey.charts import over_time
+from trilens_survey.database import Database
+from trilens_survey.log import ChildFailed, log
+from trilens_survey.status import progress, status
+from trilens_survey.store.participants import Participants
+from trilens_survey.study import Study
+
+#: After some work, rest for so many times as long, so that a growing study does nothing else.
+_REST = 10.0
+#: The counts are never older than so many seconds while somebody looks, nor the findings.
+_LONGEST_REST = 5.0
+_LONGEST_REST_OF_FINDINGS = 300.0
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was worked out in the background, as text for the pages.
+
+    Attributes
+    ----------
+    answers, erased
+        How many answers were analysed, and how many participants had been erased by then.
+    made
+        When, in seconds since 1970.
+    problem
+        Why there are no findings, if there are none.
+    sentences
+        What `trilens.analyze` says: a heading and a sentence of the report each.
+    report
+        The report itself, a page.
+    figures
+        Charts and tables: facts for the template.
+    """
+
+    answers: int
+    erased: int
+    made: float
+    problem: str | None
+    sentences: list[tuple[str, str]]
+    report: str | None
+    figures: dict[str, Any]
+
+    @property
+    def since(self) -> str:
+        """When, for people."""
+        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(self.made))
+
+    @property
+    def marked_up(self) -> list[tuple[str, Markup]]:
+        """The sentences: markup in which every name is escaped."""
+        return [(title, Markup(text)) for title, text in self.sentences]
+
+
+class Worker(Protocol):
+    """Works out findings, somewhere."""
+
+    def run(self, task: dict[str, Any]) -> dict[str, Any]: ...
+    def stop(self) -> None: ...
+
+
+#: Characters of what a failed child said last, for the log.
+_LAST_WORDS = 2000
+#: Others go first from the beginning, not when the long imports are over.
+_CHILD = "import os; os.nice(19); from trilens_survey.background import main; main()"
+
+
+class ChildProcess:
+    """Runs `trilens_survey.background` in a process of its own."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def run(self, task: dict[str, Any]) -> dict[str, Any]:
+        """The facts of the findings."""
+        with subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            self._process = process
+            if self._stopped:
+                process.kill()
+            found, said = process.communicate(json.dumps(task).encode())
+        if process.returncode != 0:
+            last = said.decode("utf-8", "replace").strip()[-_LAST_WORDS:]
+            raise ChildFailed(f"the analysis ended with status {process.returncode}: {last}")
+        facts: dict[str, Any] = json.loads(found)
+        return facts
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+
+
+class BackgroundAnalysis:
+    """Has the answers analysed: one analysis at a time, and only of what is new.
+
+    Parameters
+    ----------
+    task
+        What the worker is told: where the answers are, and what the study is called.
+    worker
+    clock
+    """
+
+    def __init__(
+        self,
+        task: dict[str, Any],
+        worker: Worker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._task = task
+        self._worker = worker or ChildProcess()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._done: tuple[int, int] | None = None
+        self._until = 0.0
+        self.latest: Findings | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether an analysis is under way."""
+        return self._thread is not None
+
+    def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
+        """Analyse the answers, unless that was done already or the last time was just now.
+
+        Parameters
+        ----------
+        answers, erased
+            How many there are: what was worked out for the same numbers holds.
+        at_once
+            Do not wait until the server has rested.
+        """
+        with self._lock:
+            if self.running or (answers, erased) == self._done or self._closing:
+                return
+            if not at_once and self._clock() < self._until:
+                return
+            self._thread = threading.Thread(
+                target=self._run, args=(answers, erased), name="trilens-analysis", daemon=True
+            )
+            self._thread.start()
+
+    def _run(self, answers: int, erased: int) -> None:
+        start = self._clock()
+        try:
+            found = Findings(**self._worker.run(self._task))
+        except Exception:
+            if not self._closing:
+                log.exception("analysis failed")
+            why = "The analysis failed. The server's log says why."
+            found = Findings(answers, erased, time.time(), why, [], None, {})
+        with self._lock:
+            self.latest, self._done, self._thread = found, (answers, erased), None
+            end = self._clock()
+            self._until = end + min(_REST * (end - start), _LONGEST_REST_OF_FINDINGS)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until the analysis that is under way has ended."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def close(self) -> None:
+        """Stop the analysis that is under way."""
+        self._closing = True
+        self._worker.stop()
+        self.wait(1.0)
+
+
+class Dashboard:
+    """The facts of the dashboard: made anew when they are asked for, but not all the time."""
+
+    def __init__(
+        self,
+        study: Study,
+        database: Database,
+        worker: Worker | None = None,
+        goal: Callable[[Connection], Any] = lambda _: None,
+    ) -> None:
+        self._study = study
+        self._goal = goal
+        self._lock = threading.Lock()
+        self._facts: dict[str, Any] | None = None
+        self._until = 0.0
+        self.analysis = BackgroundAnalysis(_task(study, database), worker)
+
+    def facts(
+        self, connection: Connection, store: Participants, *, at_once: bool = False
+    ) -> dict[str, Any]:
+        """For the template; with ``at_once`` as new as can be, and a new analysis is begun."""
+        with self._lock:
+            start = time.monotonic()
+            if self._facts is None or at_once or start >= self._until:
+                self._facts = self._count(connection, store, at_once)
+                end = time.monotonic()
+                self._until = end + min(_REST * (end - start), _LONGEST_REST)
+            found = self.analysis.latest
+            return self._facts | {"findings": found, "running": self.analysis.running}
+
+    def forget(self) -> None:
+        """Make the facts anew at the next call."""
+        with self._lock:
+            self._until = 0.0
+
+    def close(self) -> None:
+        self.analysis.close()
+
+    def _count(self, connection: Connection, store: Participants, at_once: bool) -> dict[str, Any]:
+        study = self._study
+        now = status(connection, study.minimum)
+        if now.answers:
+            self.analysis.update(now.answers, now.erased, at_once=at_once)
+        return {
+            "study": study,
+            "title": study.title,
+            "status": now,
+            "state": store.state(connection),
+            "time": over_time(connection, time.time()),
+            "progress": progress(connection),
+            "goal": self._goal(connection),
+        }
+
+
+def where(database: Database) -> dict[str, Any]:
+    """Where `trilens_survey.background` finds the answers."""
+    url = None if database.url is None else database.url.render_as_string(hide_password=False)
+    file = None if database.file is None else str(Path(database.file).absolute())
+    return {"file": file, "url": url}
+
+
+def _task(study: Study, database: Database) -> dict[str, Any]:
+    """What `trilens_survey.background` must know; plain enough for JSON."""
+    folders = {str(one.file.parent) for one in study.stimuli if one.form == "image" and one.file}
+    return where(database) | {
+        "what": "findings",
+        "kind": study.kind,
+        "minimum": study.minimum,
+        "title": study.title,
+        "images": min(folders, default=None),
+    }

@@ -1,0 +1,349 @@
+"""Where the answers lie: SQLite in the study's folder, or PostgreSQL by URL."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Engine, create_engine, event, insert, inspect, select
+from sqlalchemy.engine import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from trilens.errors import SurveyError
+from trilens.files.output import write_table
+from trilens_survey.schema import metadata
+
+FILE = "answers.db"
+
+
+@dataclass(frozen=True)
+class Database:
+    """Opens connections; the SQLite file has one that writes, held by one process.
+
+    Attributes
+    ----------
+    url
+        Of PostgreSQL.
+    file
+        Of SQLite.
+    folder
+        Of the study: what leaves with an upgrade is kept there.
+    """
+
+    url: URL | None = None
+    file: Path | None = None
+    folder: Path | None = None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether this is SQLite, with its one writer."""
+        return self.file is not None
+
+    def writer(self, size: int = 1) -> Engine:
+        """For the connections that write: on SQLite one, held by one thread at a time."""
+        if self.url is not None:
+            # said here too: a server may be set up to acknowledge before the disk has it
+            options = _PATIENCE | {"options": "-c synchronous_commit=on"}
+            return create_engine(
+                self.url,
+                pool_size=size,
+                max_overflow=0,
+                hide_parameters=True,
+                connect_args=options,
+            )
+        assert self.file is not None
+        keep_private(self.file)
+        return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
+
+    def readers(self, size: int = 4) -> Engine:
+        """For connections that only read."""
+        if self.url is not None:
+            return create_engine(
+                self.url,
+                pool_size=size,
+                max_overflow=0,
+                pool_pre_ping=True,
+                hide_parameters=True,
+                connect_args=_PATIENCE,
+                execution_options={"postgresql_readonly": True},
+            )
+        return _sqlite(self.sqlite_uri("ro"), "BEGIN", _READER, pool_size=size)
+
+    def sqlite_uri(self, mode: str) -> str:
+        """The file, to be opened in one of SQLite's modes."""
+        assert self.file is not None
+        return f"file:{quote(str(self.file.absolute()))}?mode={mode}"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that reads, for a command."""
+        self.check_exists()
+        engine = self.readers(1)
+        try:
+            with self.named_errors(), engine.connect() as connection:
+                _check_version(connection)
+                connection.rollback()  # whoever reads begins anew, as they like
+                yield connection
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction of the only writer, for a command."""
+        with self.locked():
+            engine = self.writer()
+            try:
+                with self.named_errors():
+                    migrate(engine, self.folder)
+                    with engine.begin() as connection:
+                        yield connection
+            finally:
+                engine.dispose()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the SQLite file's lock: a second process that would write is refused."""
+        if self.file is None:
+            yield
+            return
+        with _lock(self.file):
+            yield
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """An error of the database becomes one line that names the database."""
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            cause = getattr(error, "orig", None) or error
+            line = (str(cause).splitlines() or [type(cause).__name__])[0]
+            raise SurveyError(f"{self.label}: {line}") from error
+
+    def check_exists(self) -> None:
+        """Refuse a study that was never served."""
+        if self.file is not None and not self.file.exists():
+            raise SurveyError(
+                f"{self.file}: no answers yet; start the study with trilens survey serve"
+            )
+
+    @property
+    def label(self) -> str:
+        """For messages; without a password."""
+        return str(self.file) if self.url is None else self.url.render_as_string()
+
+
+def keep_private(file: Path) -> None:
+    """Make the file, if it is not there, and let nobody but its owner read it.
+
+    SQLite gives the files beside it the same permissions.
+    """
+    with suppress(OSError):  # a folder that is not there is SQLite's to report; others' files stay
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        for each in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+            if each.exists() and each.stat().st_mode & 0o077:
+                each.chmod(0o600)
+
+
+def open_database(folder: Path, url: str | None = None) -> Database:
+    """The study's database: SQLite in its folder, or what the URL says.
+
+    >>> open_database(Path("study"), "mysql://x")
+    Traceback (most recent call last):
+    ...
+    trilens.errors.SurveyError: the database must be postgresql://..., not mysql; omit it for SQLite
+    """
+    if url is None:
+        return Database(file=folder / FILE, folder=folder)
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise SurveyError("the database must be a URL such as postgresql://...") from None
+    name = parsed.drivername.split("+")[0]
+    if name not in ("postgresql", "postgres"):
+        raise SurveyError(f"the database must be postgresql://..., not {name}; omit it for SQLite")
+    return Database(url=parsed.set(drivername="postgresql+psycopg"), folder=folder)
+
+
+def migrate(engine: Engine, folder: Path | None = None) -> None:
+    """Bring the tables to this version; a database of a newer trilens is refused."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            # several processes may start at once: one of them makes the tables
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7716583)")
+        keep_decisions(connection, folder)
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise SurveyError(
+                f"the database was made by a newer version of trilens ({error}); upgrade trilens"
+            ) from error
+
+
+#: Where decisions about payments are kept, which the database has no more.
+DECISIONS = "payments-decided.csv"
+
+
+def keep_decisions(connection: Connection, folder: Path | None) -> None:
+    """Write the decisions about payments of earlier versions to a file, before they leave."""
+    if folder is None or not inspect(connection).has_table("payments"):
+        return
+    query = (
+        "SELECT i.platform_id, p.code, p.decision, p.decided FROM payments p "
+        "JOIN platform_ids i ON i.participant = p.participant "
+        "WHERE p.decision IS NOT NULL ORDER BY p.decided"
+    )
+    rows = connection.exec_driver_sql(query).all()
+    if not rows:
+        return
+    file = folder / DECISIONS
+    keep_private(file)
+    names = ("platform_id", "code", "decision", "decided")
+    write_table(
+        {name: list(one) for name, one in zip(names, zip(*rows, strict=True), strict=True)}, file
+    )
+    file.chmod(0o600)
+
+
+def _check_version(connection: Connection) -> None:
+    """Refuse to read tables of another version."""
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    there = MigrationContext.configure(connection).get_current_revision()
+    here = ScriptDirectory(str(Path(__file__).parent / "migrations"))
+    if there == here.get_current_head():
+        return
+    if there is None or there in {each.revision for each in here.walk_revisions()}:
+        raise Outdated(
+            "the database was made by an earlier version of trilens; start the server once with "
+            "trilens survey serve DIR to bring it up to date"
+        )
+    raise SurveyError("the database was made by a newer version of trilens; upgrade trilens")
+
+
+#: A PostgreSQL server that does not answer is an error after so many seconds.
+_PATIENCE: dict[str, Any] = {"connect_timeout": 30}
+
+#: The writer's promise: a commit returns when the disk has it.
+_WRITER = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "busy_timeout=10000",
+    "secure_delete=ON",  # what is erased is overwritten, not only let go
+)
+_READER = ("query_only=ON", "busy_timeout=10000")
+
+
+def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # SQLAlchemy begins and commits; sqlite3 must not do so by itself
+        return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+
+    engine = create_engine(
+        "sqlite+pysqlite:///unused", creator=connect, pool_size=pool_size, hide_parameters=True
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin_transaction(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+class Outdated(SurveyError):
+    """The tables are of an earlier version; whoever writes brings them up to date."""
+
+
+@contextmanager
+def _lock(file: Path) -> Iterator[None]:
+    """Hold the lock beside a SQLite file; refused while another process holds it."""
+    import fcntl
+
+    lock = file.with_suffix(".lock")
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise SurveyError(f"{lock}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise SurveyError(
+            f"another process is writing to {file} (a running server?), and SQLite allows one "
+            f"writer; use the researcher's page, or stop that process first"
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def back_up(database: Database, target: Path) -> int:
+    """Copy everything to a new SQLite file while the server goes on; the number of answers.
+
+    The copy holds one moment. It is made from PostgreSQL too: the tables are the same, and the
+    file can be served.
+    """
+    if target.exists():
+        raise SurveyError(f"{target} already exists; choose another name")
+    database.check_exists()
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    keep_private(part)
+    try:
+        if database.file is not None:
+            _copy_file(database, part)
+        else:
+            _copy_rows(database, part)
+        with closing(sqlite3.connect(part)) as copy:
+            copy.execute("PRAGMA journal_mode=DELETE")
+            (sound,) = copy.execute("PRAGMA integrity_check").fetchone()
+            (rows,) = copy.execute("SELECT count(*) FROM answers").fetchone()
+        if sound != "ok":
+            raise SurveyError(f"{target}: the copy is damaged ({sound}); try again")
+        part.rename(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return int(rows)
+
+
+def _copy_file(database: Database, part: Path) -> None:
+    with (
+        closing(sqlite3.connect(database.sqlite_uri("ro"), uri=True)) as source,
+        closing(sqlite3.connect(part)) as copy,
+    ):
+        # all pages in one step: a snapshot, for which the writer does not wait
+        source.backup(copy)
+
+
+def _copy_rows(database: Database, part: Path) -> None:
+    engine = Database(file=part).writer()
+    try:
+        migrate(engine)
+        with database.reading() as source, engine.begin() as copy:
+            source = source.execution_options(isolation_level="REPEATABLE READ")
+            for table in metadata.sorted_tables:
+                for chunk in source.execute(select(table)).mappings().partitions(5000):
+                    copy.execute(insert(table), [dict(row) for row in chunk])
+    finally:
+        engine.dispose()

@@ -1,0 +1,374 @@
+"""The participant's page, and what it calls."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel, Field, StrictBool, field_validator
+from sqlalchemy.engine import Connection
+
+from trilens_survey.auth import PARTICIPANT, address_of
+from trilens_survey.languages import direction, preferred
+from trilens_survey.server import Survey
+from trilens_survey.settings import MOST, PLATFORMS, Links
+from trilens_survey.store.administration import erase
+from trilens_survey.store.participants import Done, Joined
+from trilens_survey.writer import Refused
+
+router = APIRouter()
+
+#: A cookie lasts longer than a sitting: whoever comes back goes on.
+_COOKIE_SECONDS = 90 * 24 * 3600
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LONGEST_SECONDS = 7 * 24 * 3600.0
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "no consent, or a body that is not JSON"},
+    401: {"description": "no participant's cookie"},
+    403: {"description": "another participant's question, a link without its secret, or closed"},
+    404: {"description": "no participant has this receipt"},
+    409: {"description": "in conflict with what is stored; an id that is in use already"},
+    413: {"description": "too long"},
+    429: {"description": "too many new participants from one address"},
+    503: {"description": "the server is stopping"},
+}
+
+
+class Join(BaseModel):
+    """A participant who begins."""
+
+    consent: StrictBool = False
+    platform_id: Annotated[str, Field(max_length=200)] | None = None
+    language: Annotated[str, Field(max_length=20)] | None = None
+    test: Annotated[str, Field(max_length=200, description="of a test link")] | None = None
+    receipt: (
+        Annotated[str, Field(max_length=40, description="to go on in another browser")] | None
+    ) = None
+    key: Annotated[str, Field(max_length=200, description="of the link")] | None = None
+    signature: Annotated[str, Field(max_length=200, description="of the link")] | None = None
+
+    @field_validator("platform_id", "language", "test", "receipt", "key", "signature")
+    @classmethod
+    def _storable(cls, value: str | None) -> str | None:
+        return _storable(value)
+
+
+_Name = Annotated[str, Field(max_length=1000)]
+
+
+class Answer(BaseModel):
+    """An answer to a question."""
+
+    token: Annotated[str, Field(max_length=100)]
+    chosen: _Name | Annotated[list[_Name], Field(min_length=1, max_length=MOST)]
+    seconds: Annotated[float, Field(gt=0, le=_LONGEST_SECONDS, allow_inf_nan=False, strict=True)]
+
+    @field_validator("token", "chosen")
+    @classmethod
+    def _storable(cls, value: str | list[str]) -> str | list[str]:
+        for each in [value] if isinstance(value, str) else value:
+            _storable(each)
+        return value
+
+
+class Form(BaseModel):
+    """Answers to the questions before or after the rounds, by name."""
+
+    form: Literal["before", "after"]
+    values: Annotated[dict[str, Any], Field(max_length=1000)]
+
+    @field_validator("values")
+    @classmethod
+    def _storable(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for each in value.values():
+            for one in each if isinstance(each, list) else [each]:
+                _storable(one if isinstance(one, str) else None)
+        return value
+
+
+class Leave(BaseModel):
+    """A participant who leaves: whether the answers are kept, or erased."""
+
+    keep: StrictBool
+
+
+class Skip(BaseModel):
+    """A question of which a picture or sound did not come."""
+
+    token: Annotated[str, Field(max_length=100)]
+    missing: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
+
+    @field_validator("token")
+    @classmethod
+    def _storable(cls, value: str) -> str:
+        return _storable(value) or ""
+
+
+class Receipt(BaseModel):
+    """What a new participant keeps."""
+
+    receipt: str
+
+
+class Stored(BaseModel):
+    """The answer is on the disk."""
+
+    stored: bool
+    next: dict[str, Any] | None = None
+    feedback: dict[str, Any] | None = None
+
+
+def _storable(value: str | None) -> str | None:
+    """Text that every database can hold: no NUL, no lone surrogate."""
+    if value is not None and ("\0" in value or _SURROGATE.search(value)):
+        raise ValueError("text must not hold NUL or lone surrogates")
+    return value
+
+
+def _participant(request: Request) -> str | None:
+    """What the cookie holds, if it is ours."""
+    return Survey.of(request).cookie(request, PARTICIPANT)
+
+
+def _cookie(request: Request) -> str:
+    """What the cookie holds; refused without."""
+    value = _participant(request)
+    if value is None:
+        raise Refused(401, "no participant's cookie; join first")
+    return value
+
+
+def _joined_participant(request: Request) -> Callable[[Connection], int]:
+    """Finds the participant of the cookie, in the transaction of whatever they do."""
+    value = _cookie(request)
+    store = Survey.of(request).store
+
+    def find(connection: Connection) -> int:
+        number = store.recognise(connection, value)
+        if number is None:
+            raise Refused(401, "unknown participant; join first")
+        return number
+
+    return find
+
+
+# the route that is called most comes first: they are tried in this order
+@router.post(
+    "/api/answer",
+    response_model=Stored,
+    response_model_exclude_none=True,
+    responses={**_REFUSALS, 404: {"description": "a token that was never issued"}},
+)
+async def answer(
+    request: Request,
+    body: Answer,
+    next: Annotated[bool, Query(description="also return the next question")] = False,
+) -> Response:
+    """Store an answer; says so only when it is on the disk."""
+    survey = Survey.of(request)
+    cookie = _cookie(request)
+    store = survey.store
+
+    def write(connection: Connection) -> dict[str, Any]:
+        done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
+        said: dict[str, Any] = {"stored": True}
+        feedback = store.feedback(connection, done)
+        if feedback is not None:
+            said["feedback"] = asdict(feedback)
+        if next:
+            screen = store.screen(connection, done.question.participant, done.ahead)
+            said["next"] = screen.to_dict()
+        return said
+
+    return JSONResponse(await survey.write(write))
+
+
+@router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
+async def join(request: Request, body: Join) -> Response:
+    """Begin, with consent. Whoever has begun goes on with their cookie, or with their receipt."""
+    survey = Survey.of(request)
+    if not body.consent:
+        raise Refused(400, "consent is required; nothing was stored")
+    store = survey.store
+    platform_id = body.platform_id or None
+    test_run = body.test is not None
+    if test_run and not store.is_test_link(body.test or ""):
+        raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
+    value = _participant(request)
+    if value is not None:
+        known = await survey.read(
+            lambda c: store.going_on(c, value, platform_id, test_run=test_run)
+        )
+        if known is not None:
+            return _joined(request, known)
+    if body.receipt:
+        receipt = body.receipt
+        if not survey.receipts.allows(address_of(request)):
+            raise Refused(429, "too many receipts from this address; try again later")
+        back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
+        return _joined(request, back)
+    links = survey.study.settings.links
+    if links is not None and not test_run and not _comes_from_platform(links, body):
+        why = "this link is not complete; open the study again from where you found it"
+        raise Refused(403, why, code="link")
+    if not survey.joins.allows(address_of(request)):
+        raise Refused(429, "too many new participants from this address; try again later")
+    language = survey.study.spoken(body.language)
+    found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
+    return _joined(request, found)
+
+
+def _comes_from_platform(links: Links, body: Join) -> bool:
+    """Whether the link has the study's secret, or is signed with it."""
+    if not links.signed:
+        return hmac.compare_digest((body.key or "").encode(), links.secret.encode())
+    expected = hmac.new(links.secret.encode(), (body.platform_id or "").encode(), "sha256")
+    given = (body.signature or "").lower().encode()
+    return bool(body.platform_id) and hmac.compare_digest(given, expected.hexdigest().encode())
+
+
+def _joined(request: Request, found: Joined) -> Response:
+    response = JSONResponse({"receipt": found.receipt}, status_code=201)
+    survey = Survey.of(request)
+    survey.set_cookie(request, response, PARTICIPANT, found.cookie, _COOKIE_SECONDS, "/")
+    return response
+
+
+@router.get("/api/question", responses=_REFUSALS)
+async def question(request: Request) -> dict[str, Any]:
+    """The question to answer now, the end of a round, or the end."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+
+
+@router.post("/api/round", responses=_REFUSALS)
+async def begin_round(request: Request) -> dict[str, Any]:
+    """Begin the next round; the first question of it."""
+    return await _go_on(request, Survey.of(request).store.begin_round)
+
+
+@router.post("/api/finish", responses=_REFUSALS)
+async def finish(request: Request) -> dict[str, Any]:
+    """No more rounds: the end, with the completion code."""
+    return await _go_on(request, Survey.of(request).store.finish)
+
+
+async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> dict[str, Any]:
+    """Take a step, and see what the page shows then."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    await survey.write(lambda c: step(c, participant(c)))
+    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+
+
+@router.post("/api/form", responses=_REFUSALS)
+async def form(request: Request, body: Form) -> Response:
+    """Store the answers to the questions before or after the rounds; what the page shows next."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    store = survey.store
+    wrong = await survey.write(lambda c: store.fill_form(c, participant(c), body.form, body.values))
+    if wrong:
+        detail = f"not stored: {', '.join(wrong)}"
+        return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
+    return JSONResponse(await survey.read(lambda c: store.screen(c, participant(c)).to_dict()))
+
+
+@router.post("/api/leave", responses=_REFUSALS)
+async def leave(request: Request, body: Leave) -> Response:
+    """Leave before the end; what the page shows then."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    store = survey.store
+    if body.keep:
+        kept = await survey.write(lambda c: store.leave(c, participant(c)))
+        return JSONResponse(kept.to_dict())
+
+    def write(connection: Connection) -> Done:
+        person = store.person(connection, participant(connection))
+        last = store.last_screen(connection, person.id)
+        erase(connection, person.receipt)
+        return last
+
+    response = JSONResponse((await survey.write(write)).to_dict())
+    response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
+    return response
+
+
+@router.post(
+    "/api/skip", responses={**_REFUSALS, 404: {"description": "a token that was never issued"}}
+)
+async def skip(request: Request, body: Skip) -> dict[str, Any]:
+    """Leave out a question that cannot be shown; what the page shows next."""
+    store, cookie = Survey.of(request).store, _cookie(request)
+
+    def step(connection: Connection, _: int) -> None:
+        store.skip(connection, cookie, body.token, body.missing)
+
+    return await _go_on(request, step)
+
+
+@router.get("/api/study")
+async def study(
+    request: Request, language: Annotated[str, Query(max_length=20)] = ""
+) -> dict[str, Any]:
+    """Every text that the page shows, in one language, and whether the participant has joined."""
+    survey = Survey.of(request)
+    facts = _page_facts(survey, survey.study.spoken(language), await _is_open(survey))
+    return facts | {"joined": _participant(request) is not None}
+
+
+async def _is_open(survey: Survey) -> bool:
+    return await survey.read(survey.store.state) == "open"
+
+
+def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
+    """What the page knows before its first question."""
+    study = survey.study
+    settings = study.settings
+    example = settings.example
+    return {
+        "title": settings.title[code],
+        "kind": study.kind,
+        "language": code,
+        "direction": direction(code),
+        "languages": list(study.languages),
+        "open": opened,
+        "question": study.first.question[code],
+        "instructions": settings.instructions[code],
+        "example": None
+        if example is None
+        else {
+            "objects": list(example.objects),
+            "answer": example.answer,
+            "why": example.why[code],
+            "stimuli": [study.by_name[name].shown(code) for name in example.objects],
+        },
+        "consent": {"version": settings.consent.version, "text": settings.consent.text[code]},
+        "thanks": "" if settings.thanks is None else settings.thanks[code],
+        "contact": settings.contact,
+        "rounds": {"length": study.first.length, "most": study.most, "needed": study.needed},
+        "forms": bool(settings.before or settings.after),
+        "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
+        "texts": study.texts[code],
+    }
+
+
+@router.get("/", include_in_schema=False)
+async def page(request: Request, lang: str = "", language: str = "") -> HTMLResponse:
+    """The one page of the participant; its script does the rest."""
+    survey = Survey.of(request)
+    accepted = preferred(request.headers.get("accept-language", ""))
+    spoken = survey.study.spoken(lang, language, *accepted)
+    facts = _page_facts(survey, spoken, await _is_open(survey))
+    joined = _participant(request) is not None
+    if not joined:
+        survey.opened()
+    return survey.page("participant.html", study=facts, joined=joined)

@@ -1,0 +1,339 @@
+"""The researcher's pages. Who may see them is decided by the route, not by its address."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy.engine import Connection
+
+from trilens_survey import auth
+from trilens_survey.auth import DEVICE, FIRST, RESEARCHER, Session
+from trilens_survey.export import prepare_export, write_export
+from trilens_survey.log import log_event
+from trilens_survey.payment import payments_due, write_payments
+from trilens_survey.server import Survey
+from trilens_survey.sets import SETS, Set
+from trilens_survey.settings import Kind
+from trilens_survey.status import log_entries
+from trilens_survey.store.administration import all_about, erase, pause, record, resume
+from trilens_survey.writer import Refused, Write
+
+#: How long a browser is known as one where the password was typed.
+_DEVICE_SECONDS = 365 * 24 * 3600
+
+
+#: The report brings its style and its script with it, and a policy of its own for both; here it
+#: is kept from everything else of this site.
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "sandbox allow-scripts; frame-ancestors 'self'"
+)
+
+
+class NotSignedIn(Exception):
+    """Nobody is signed in."""
+
+
+async def signed_in(request: Request) -> Session:
+    """The session of the cookie; every page that is not for strangers depends on it."""
+    survey = Survey.of(request)
+    key = survey.cookie(request, RESEARCHER)
+    session = None if key is None else await survey.read(lambda c: auth.find_session(c, key))
+    if session is None:
+        raise NotSignedIn
+    return session
+
+
+SignedIn = Annotated[Session, Depends(signed_in)]
+Typed = Annotated[str, Form(max_length=auth.LONGEST)]
+
+
+async def by_own_form(session: SignedIn, csrf: Typed = "") -> Session:
+    """A post from a page that this session was given, not from another site."""
+    if not hmac.compare_digest(csrf.encode(), session.csrf.encode()):
+        raise Refused(403, "this form is from another session; reload the page")
+    return session
+
+
+OwnForm = Annotated[Session, Depends(by_own_form)]
+router = APIRouter(prefix="/researcher")
+
+
+def to(request: Request, page: str) -> RedirectResponse:
+    """Go to another of these pages."""
+    root = Survey.of(request).options.root_path
+    return RedirectResponse(f"{root}/researcher/{page}", status_code=303)
+
+
+async def to_sign_in(request: Request, _: Exception) -> Response:
+    """Where somebody goes who is not signed in."""
+    return to(request, "sign-in")
+
+
+def _sign_in_page(
+    request: Request, code: int = 200, *, first: str | None = None, wrong: str | None = None,
+    known: bool = True,
+) -> HTMLResponse:  # fmt: skip
+    """The form for the password; with the ``first`` key, for the first one."""
+    facts = {"first": first, "wrong": wrong, "known": known, "shortest": auth.SHORTEST}
+    return Survey.of(request).page("sign_in.html", code, **facts)
+
+
+@router.get("/sign-in")
+async def sign_in_page(request: Request) -> HTMLResponse:
+    """The form for the password."""
+    names = await Survey.of(request).read(auth.researcher_names)
+    return _sign_in_page(request, known=bool(names))
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request, password: Typed, username: Typed = FIRST) -> Response:
+    """Sign in with the password; slow, and not often wrong.
+
+    Wrong passwords count against the address they come from, or against the browser where the
+    right one was typed before (OWASP's device cookies): strangers cannot lock the researcher out.
+    """
+    survey = Survey.of(request)
+    device = survey.cookie(request, DEVICE)
+    sender = auth.address_of(request) if device is None else f"device {device}"
+    # counted before it is checked: of many that come at once, no more are checked
+    if not survey.wrong_passwords.allows(sender):
+        return _sign_in_page(request, 429, wrong="Too many attempts. Try again in a few minutes.")
+    stored = await survey.read(lambda c: auth.password_of(c, username))
+    # a few at a time, so that they are never in the way of an answer
+    async with survey.password_checks:
+        right = await survey.in_thread(lambda: auth.matches(stored, password))
+    if not right:
+        log_event("sign-in refused")
+        return _sign_in_page(request, 403, wrong="Wrong name or password.")
+    survey.wrong_passwords.forgive(sender)
+    return await _begin_session(request, username)
+
+
+async def _begin_session(request: Request, name: str) -> Response:
+    survey = Survey.of(request)
+    key, _ = await survey.write(lambda c: auth.sign_in(c, name))
+    log_event("signed in")
+    response = to(request, "")
+    survey.set_cookie(request, response, RESEARCHER, key, auth.SESSION_SECONDS)
+    survey.set_cookie(request, response, DEVICE, secrets.token_hex(8), _DEVICE_SECONDS)
+    return response
+
+
+@router.get("/first")
+async def first_page(request: Request, key: Annotated[str, Query(max_length=100)] = "") -> Response:
+    """The form for the first password, by the link that the first start printed."""
+    if not await Survey.of(request).read(lambda c: auth.is_first_key(c, key)):
+        raise Refused(403, "this link has expired; the server prints a new one when it starts")
+    return _sign_in_page(request, first=key)
+
+
+@router.post("/first")
+async def set_first(request: Request, key: Typed, password: Typed) -> Response:
+    """Set the first password; the link then opens nothing any more."""
+    if len(password) < auth.SHORTEST:
+        why = f"The password must have at least {auth.SHORTEST} characters."
+        return _sign_in_page(request, 422, first=key, wrong=why)
+
+    await Survey.of(request).write(lambda c: auth.set_first_password(c, key, password))
+    return await _begin_session(request, FIRST)
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, session: OwnForm) -> Response:
+    """End the session here and wherever its cookie was copied to."""
+    survey = Survey.of(request)
+    await survey.write(lambda c: auth.sign_out(c, session))
+    response = to(request, "sign-in")
+    response.delete_cookie(RESEARCHER, path=survey.options.root_path + "/researcher")
+    return response
+
+
+@router.get("", include_in_schema=False)
+async def without_slash(request: Request) -> Response:
+    """The dashboard, whose address ends in a slash."""
+    return to(request, "")
+
+
+@router.get("/")
+async def dashboard(request: Request, session: SignedIn) -> HTMLResponse:
+    """Everything at a glance."""
+    survey = Survey.of(request)
+    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
+    done = _DONE.get(request.query_params.get("done", ""))
+    facts |= {"csrf": session.csrf, "sets": SETS, "done": done, "at": at}
+    facts |= {"kinds": survey.study.kinds, "test_link": survey.store.test_link()}
+    return survey.page("dashboard.html", **facts)
+
+
+@router.get("/live")
+async def live(request: Request, session: SignedIn) -> HTMLResponse:
+    """The part of the dashboard that its script fetches again and again."""
+    survey = Survey.of(request)
+    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
+    # beside the event loop: long tables must not keep participants waiting
+    return await survey.in_thread(lambda: survey.page("live.html", at=at, **facts))
+
+
+@router.get("/report")
+async def report(request: Request, session: SignedIn) -> HTMLResponse:
+    """The report of the last analysis, as `trilens analyze` writes it; the dashboard shows it."""
+    found = Survey.of(request).dashboard.analysis.latest
+    if found is None or found.report is None:
+        raise Refused(404, "there is no report yet")
+    return HTMLResponse(found.report, headers={"content-security-policy": _REPORT_POLICY})
+
+
+@router.post("/analyze")
+async def analyze(request: Request, session: OwnForm) -> Response:
+    """Analyse the answers of this moment, without waiting for more."""
+    survey = Survey.of(request)
+    await survey.read(lambda c: survey.dashboard.facts(c, survey.store, at_once=True))
+    return to(request, "")
+
+
+def at(moment: float | None) -> str:
+    """A time for people, with its zone."""
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment))
+
+
+#: What the dashboard says after something was done; the address names it, and holds no text.
+_DONE = {
+    "paused": "The study is paused: nobody can join, and no round can begin.",
+    "open": "The study goes on.",
+    "erased": "The participant and all their answers were erased.",
+    "unknown": "No participant has that receipt.",
+}
+
+
+@router.get("/export")
+async def export(
+    request: Request,
+    session: SignedIn,
+    set: Annotated[Set, Query()] = "all",
+    format: Annotated[Literal["csv", "parquet"], Query()] = "csv",
+    kind: Annotated[Kind | None, Query()] = None,
+) -> Response:
+    """The answers as a file, as `trilens survey export` writes them."""
+    survey = Survey.of(request)
+    collected = await survey.read(lambda c: prepare_export(c, survey.study, set, kind))
+
+    name = f"answers-{set}{f'-{kind}' if kind else ''}.{format}"
+    data = await survey.in_thread(lambda: _file(name, lambda f: write_export(collected, set, f)))
+
+    def note(connection: Connection) -> None:
+        record(connection, session.researcher, f"exported {name}")
+
+    await survey.write(note)
+    return _download(data, name)
+
+
+def _file(name: str, write: Callable[[Path], object]) -> bytes:
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / name
+        write(file)
+        return file.read_bytes()
+
+
+def _download(data: bytes, name: str) -> Response:
+    csv = name.endswith(".csv")
+    media = "text/csv; charset=utf-8" if csv else "application/vnd.apache.parquet"
+    attached = f'attachment; filename="{name}"'
+    return Response(data, media_type=media, headers={"content-disposition": attached})
+
+
+@router.post("/close")
+async def close(request: Request, session: OwnForm) -> Response:
+    """Take no more participants and begin no more rounds."""
+    return await _do(request, lambda c: pause(c, session.researcher), "paused")
+
+
+@router.post("/open")
+async def reopen(request: Request, session: OwnForm) -> Response:
+    """Take participants again."""
+    return await _do(request, lambda c: resume(c, session.researcher), "open")
+
+
+async def _do(request: Request, write: Write[None], done: str) -> Response:
+    survey = Survey.of(request)
+    await survey.write(write)
+    survey.dashboard.forget()
+    log_event(done)
+    return to(request, f"?done={done}")
+
+
+@router.post("/erase")
+async def forget(
+    request: Request, session: OwnForm, receipt: Typed, sure: Annotated[bool, Form()] = False
+) -> Response:
+    """Erase the participant with a receipt, after asking."""
+    survey = Survey.of(request)
+    if not sure:
+        known = await survey.read(lambda c: all_about(c, receipt))
+        if known is None:
+            return to(request, "?done=unknown")
+        given = sum(question["chosen"] is not None for question in known["questions"])
+        facts = {"receipt": known["receipt"], "answers": given, "joined": at(known["joined"])}
+        return survey.page("erase.html", csrf=session.csrf, **facts)
+
+    def write(connection: Connection) -> int | None:
+        gone = erase(connection, receipt)
+        if gone is not None:
+            record(connection, session.researcher, f"erased a participant and {gone:,} answers")
+        return gone
+
+    gone = await survey.write(write)
+    if gone is None:
+        return to(request, "?done=unknown")
+    survey.dashboard.forget()
+    log_event("erased", answers=gone)
+    return to(request, "?done=erased")
+
+
+@router.get("/payments")
+async def payments(request: Request, session: SignedIn) -> HTMLResponse:
+    """What each participant of a platform did."""
+    survey = Survey.of(request)
+    rows = await survey.read(payments_due)
+    until = survey.study.settings.payment.retention
+    return survey.page("payments.html", rows=rows, until=until, at=at)
+
+
+@router.get("/payments.csv")
+async def payments_file(request: Request, session: SignedIn) -> Response:
+    """The same as a file."""
+    survey = Survey.of(request)
+    rows = await survey.read(payments_due)
+    data = await survey.in_thread(lambda: _file("payments.csv", lambda f: write_payments(rows, f)))
+    return _download(data, "payments.csv")
+
+
+@router.get("/log")
+async def log(request: Request, session: SignedIn) -> HTMLResponse:
+    """Who did what, and who may sign in."""
+    survey = Survey.of(request)
+    entries = await survey.read(lambda c: log_entries(c, 1000))
+    names = await survey.read(auth.researcher_names)
+    return survey.page("log.html", entries=entries, names=names, me=session.researcher, at=at)
+
+
+@router.post("/participant")
+async def show(request: Request, session: OwnForm, receipt: Typed) -> Response:
+    """All that is stored about the participant with a receipt, as JSON to hand over."""
+    known = await Survey.of(request).read(lambda c: all_about(c, receipt))
+    if known is None:
+        return to(request, "?done=unknown")
+    text = json.dumps(known, ensure_ascii=False, indent=1)
+    name = 'attachment; filename="participant.json"'
+    return Response(text, media_type="application/json", headers={"content-disposition": name})

@@ -1,0 +1,253 @@
+"""How a study stands, in numbers."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.engine import Connection
+
+from trilens_survey.export import iso_time
+from trilens_survey.schema import (
+    answers,
+    assignments,
+    erasures,
+    log,
+    participants,
+    skipped,
+    visits,
+)
+from trilens_survey.store.administration import count_answers, is_paused, missing_objects
+from trilens_survey.store.rows import ANSWERED
+
+
+@dataclass(frozen=True)
+class Status:
+    """Counts of what is stored.
+
+    Attributes
+    ----------
+    rounds, rounds_counted
+        With an answer; with at least the study's minimum.
+    tests_passed, tests_failed
+        Test questions by their answers.
+    last_hour
+        Answers of the last hour.
+    fast
+        Answers that were given within a second.
+    erased
+        Participants who were erased.
+    skipped
+        Questions left out because a picture or sound did not come.
+    missing
+        The objects whose picture or sound did not come, and how often.
+    """
+
+    open: bool
+    answers: int
+    participants: int
+    rounds: int
+    rounds_counted: int
+    tests_passed: int
+    tests_failed: int
+    last_hour: int
+    fast: int
+    median_seconds: float | None
+    erased: int
+    skipped: int
+    missing: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a researcher should look at: failed tests, fast answers, skipped questions."""
+        said = []
+        tests = self.tests_passed + self.tests_failed
+        if self.tests_failed and self.tests_failed >= MOST_FAILED * tests:
+            said.append(f"{self.tests_failed:,} of {tests:,} test questions were answered wrongly.")
+        if self.fast and self.fast >= MOST_FAST * self.answers:
+            said.append(
+                f"{self.fast:,} of {self.answers:,} answers took less than "
+                f"{FAST_SECONDS:g} second, which is too short to look at the objects."
+            )
+        if self.skipped and self.skipped >= MOST_SKIPPED * (self.answers + self.skipped):
+            said.append(
+                f"{self.skipped:,} questions were skipped because a picture or sound did not load."
+            )
+        return said
+
+
+#: An answer is fast if it takes less; a study is told of these shares of failed tests, fast
+#: answers and skipped questions.
+FAST_SECONDS = 1.0
+MOST_FAILED, MOST_FAST, MOST_SKIPPED = 0.2, 0.25, 0.05
+
+#: Answers that are part of the study: no practice, and no test runs.
+_REAL = and_(
+    assignments.c.reason != "practice",
+    assignments.c.participant.not_in(select(participants.c.id).where(participants.c.test_run == 1)),
+)
+
+
+def status(connection: Connection, minimum: int) -> Status:
+    """Count what is part of the study; nothing is loaded but the response times."""
+    per_round = (
+        select(func.count().label("n"))
+        .select_from(ANSWERED)
+        .where(_REAL)
+        .group_by(assignments.c.participant, assignments.c.round)
+        .subquery()
+    )
+    stored = select(func.count()).select_from(ANSWERED).where(_REAL)
+    tests = stored.where(assignments.c.reason == "test")
+    people = select(func.count()).select_from(participants).where(participants.c.test_run == 0)
+
+    def number(query: Any) -> int:
+        return int(connection.execute(query).scalar_one())
+
+    n = count_answers(connection)
+    return Status(
+        open=not is_paused(connection),
+        answers=n,
+        participants=number(people),
+        rounds=number(select(func.count()).select_from(per_round)),
+        rounds_counted=number(
+            select(func.count()).select_from(per_round).where(per_round.c.n >= max(minimum, 1))
+        ),
+        tests_passed=number(tests.where(answers.c.chosen == assignments.c.expected)),
+        tests_failed=number(tests.where(answers.c.chosen != assignments.c.expected)),
+        last_hour=number(stored.where(answers.c.stored > time.time() - 3600)),
+        fast=number(stored.where(answers.c.seconds < FAST_SECONDS)),
+        median_seconds=_median(connection, n),
+        erased=erased_participants(connection),
+        skipped=number(select(func.count(skipped.c.assignment.distinct()))),
+        missing=missing_objects(connection),
+    )
+
+
+def erased_participants(connection: Connection) -> int:
+    """How many participants were erased."""
+    return int(connection.execute(select(func.count()).select_from(erasures)).scalar_one())
+
+
+#: Whoever has not answered for so long, and has not finished, has left.
+_AWAY_SECONDS = 2 * 3600.0
+#: Hours and places of leaving that are listed.
+_MOST_HOURS, _MOST_PLACES = 48, 12
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far people come.
+
+    Attributes
+    ----------
+    opened
+        How often the page was opened by somebody who had not joined.
+    consented, started, finished
+        Who joined, who answered a question, and who came to the end.
+    under_way, left
+        Of the others: who answered in the last two hours, and who did not or said so.
+    places
+        Where they left: how many after so many answers (without practice), the most frequent
+        first.
+    hours
+        For each hour in which something happened, the latest first: its beginning in seconds
+        since 1970, and how many opened the page, consented, and finished.
+    """
+
+    opened: int
+    consented: int
+    started: int
+    finished: int
+    under_way: int
+    left: int
+    places: tuple[tuple[int, int], ...]
+    hours: tuple[tuple[float, int, int, int], ...]
+
+
+def progress(connection: Connection) -> Progress:
+    """How far people come, by counting; test runs are no participants."""
+    given = (
+        select(
+            assignments.c.participant,
+            func.count().filter(assignments.c.reason != "practice").label("n"),
+            func.max(answers.c.stored).label("last"),
+        )
+        .select_from(ANSWERED)
+        .group_by(assignments.c.participant)
+        .subquery()
+    )
+    people = connection.execute(
+        select(
+            participants.c.joined,
+            participants.c.finished,
+            participants.c.left,
+            given.c.n,
+            given.c.last,
+        )
+        .select_from(participants.outerjoin(given, given.c.participant == participants.c.id))
+        .where(participants.c.test_run == 0)
+    ).all()
+    opened = {row.hour: row.opened for row in connection.execute(select(visits))}
+    since = time.time() - _AWAY_SECONDS
+    ending = [row for row in people if row.finished is None]
+    gone = [row for row in ending if row.left is not None or max(row.joined, row.last or 0) < since]
+    hours: dict[int, list[int]] = {hour: [n, 0, 0] for hour, n in opened.items()}
+    for row in people:
+        hours.setdefault(int(row.joined // 3600), [0, 0, 0])[1] += 1
+        if row.finished is not None:
+            hours.setdefault(int(row.finished // 3600), [0, 0, 0])[2] += 1
+    return Progress(
+        opened=sum(opened.values()),
+        consented=len(people),
+        started=sum(bool(row.n) for row in people),
+        finished=len(people) - len(ending),
+        under_way=len(ending) - len(gone),
+        left=len(gone),
+        places=tuple(Counter(row.n or 0 for row in gone).most_common(_MOST_PLACES)),
+        hours=tuple(
+            (3600.0 * hour, hours[hour][0], hours[hour][1], hours[hour][2])
+            for hour in sorted(hours, reverse=True)[:_MOST_HOURS]
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What somebody did, and when, in seconds since 1970."""
+
+    at: float
+    who: str
+    what: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """With the time as text."""
+        return asdict(self) | {"at": iso_time(self.at)}
+
+
+def log_entries(connection: Connection, most: int) -> list[Entry]:
+    """What researchers did, the latest first."""
+    query = select(log).order_by(log.c.id.desc()).limit(most)
+    return [Entry(row.at, row.who, row.what) for row in connection.execute(query)]
+
+
+def _median(connection: Connection, n: int) -> float | None:
+    """By the database's sorting: a large study is not loaded for it."""
+    if not n:
+        return None
+    middle = (
+        select(answers.c.seconds)
+        .select_from(ANSWERED)
+        .where(_REAL)
+        .order_by(answers.c.seconds)
+        .offset((n - 1) // 2)
+        .limit(2 - n % 2)
+    )
+    values = [row.seconds for row in connection.execute(middle)]
+    return float(sum(values) / len(values))

@@ -1,0 +1,368 @@
+"""What a researcher or the server does to a study: settings, pausing, erasing, the log, counts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import bindparam, delete, func, insert, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection
+from sqlalchemy.schema import Table
+
+from trilens_survey.goal import Goal
+from trilens_survey.questions import Design
+from trilens_survey.schema import (
+    answers,
+    assignments,
+    designs,
+    erasures,
+    forms,
+    log,
+    objects,
+    participants,
+    platform_ids,
+    prepared,
+    settings,
+    skipped,
+    visits,
+)
+from trilens_survey.store.rows import ANSWERED, ASKED, GIVEN, Asked, find_person
+from trilens_survey.study import Study
+
+#: Who closes a study whose rule is met, in the log.
+RULE = "the stopping rule"
+
+#: Whether participants can join; ``full`` where the quota is reached.
+State: TypeAlias = Literal["open", "paused", "full"]
+
+_SETTING = select(settings.c.value).where(settings.c.name == bindparam("name"))
+
+
+def lock(connection: Connection, name: str) -> None:
+    """Wait until no other transaction is about the same name; SQLite has one writer anyway.
+
+    Whoever looks before they act does so after this: what they see then holds until they commit.
+    """
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        connection.execute(select(func.pg_advisory_xact_lock(number)))
+
+
+def object_ids(connection: Connection) -> dict[str, int]:
+    return {row.name: row.id for row in connection.execute(select(objects))}
+
+
+def designs_asked(connection: Connection) -> dict[int, Design]:
+    """The designs whose questions have been answered, by their row, the latest last."""
+    return {row: Design.from_json(content) for row, content in _answered_designs(connection)}
+
+
+def _unknown(connection: Connection, study: Study) -> dict[str, int]:
+    """The objects that the study had before and has no more."""
+    known = object_ids(connection)
+    return {name: i for name, i in known.items() if name not in study.by_name}
+
+
+def _asked_about(connection: Connection) -> set[int]:
+    """The objects that stand in a question, whoever it was put to."""
+    found = set()
+    for column in (assignments.c.a, assignments.c.b, assignments.c.c):
+        found |= set(connection.execute(select(column).distinct()).scalars())
+    more = select(assignments.c.further).where(assignments.c.further.is_not(None)).distinct()
+    for listed in connection.execute(more).scalars():
+        found |= set(json.loads(listed))
+    return found
+
+
+def drop_unasked(connection: Connection, study: Study) -> None:
+    """Forget objects that the study has no more, of which nobody was asked."""
+    gone = list(_unknown(connection, study).values())
+    if gone:
+        connection.execute(delete(prepared))
+        connection.execute(delete(objects).where(objects.c.id.in_(gone)))
+
+
+def no_longer_fits(connection: Connection, study: Study) -> str | None:
+    """Why a study cannot go on with what is stored; None if it can."""
+    unknown = _unknown(connection, study)
+    asked = _asked_about(connection) if unknown else set()
+    gone = [name for name, number in unknown.items() if number in asked]
+    if gone:
+        return (
+            f"the object {gone[0]!r} was part of this study and is missing now "
+            f"({len(gone)} missing); put it back, or start a new study in another folder"
+        )
+    for before in designs_asked(connection).values():
+        now = study.designs.get(before.of)
+        if now is not None and now.kind != before.kind:
+            n = count_answers(connection)
+            where = f" in block {now.block!r}" if now.block else ""
+            return (
+                f"study.yaml says kind: {now.kind}{where}, but {n:,} answers are stored to "
+                f"questions of kind {before.kind}; change it back, or start a new study in "
+                f"another folder"
+            )
+    return None
+
+
+def changes(connection: Connection, study: Study) -> list[str]:
+    """What participants see now and did not see when the last answers were stored."""
+    designs_used = _answered_designs(connection)
+    if not designs_used:
+        return []
+    last = {Design.from_json(content).of: content for _, content in designs_used}
+    said = []
+    for of, content in last.items():
+        if of not in study.designs:
+            said.append(_taken_out(of))
+        else:
+            said += _changed(json.loads(content), json.loads(study.designs[of].to_json()))
+    since = "since answers were stored; the column `design` of the export tells them apart"
+    return [f"{text} {since}" for text in dict.fromkeys(said)]
+
+
+def _taken_out(of: tuple[str, str]) -> str:
+    """That a block of a condition is not there any more."""
+    condition, block = of
+    named = [f"block {block!r}"] * bool(block) + [f"condition {condition!r}"] * bool(condition)
+    if not named:
+        return "conditions or blocks have been added"
+    return f"the {' of '.join(named)} has been taken out of the study"
+
+
+def _changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    said = []
+    if before.get("question", now["question"]) != now["question"]:
+        said.append("the wording of the question has changed")
+    seen = dict(zip(before["objects"], before.get("stimuli", ()), strict=False))
+    shown = dict(zip(now["objects"], now["stimuli"], strict=True))
+    other = [name for name, key in seen.items() if shown.get(name, key) != key]
+    if other:
+        more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+        said.append(f"what is shown for {other[0]!r}{more} has changed")
+    return said
+
+
+def _answered_designs(connection: Connection) -> list[tuple[int, str]]:
+    """The designs that have answers, with their contents, the latest last."""
+    used = select(assignments.c.design).select_from(ANSWERED).distinct()
+    query = select(designs.c.id, designs.c.content).where(designs.c.id.in_(used))
+    return [(row.id, row.content) for row in connection.execute(query.order_by(designs.c.id))]
+
+
+def get_setting(connection: Connection, name: str) -> str | None:
+    """A setting's value, if it is there."""
+    value = connection.execute(_SETTING, {"name": name}).scalar()
+    return None if value is None else str(value)
+
+
+def put_setting(connection: Connection, name: str, value: str | None) -> None:
+    """Keep a setting; None takes it away."""
+    if value is None:
+        connection.execute(delete(settings).where(settings.c.name == name))
+        return
+    put(connection, settings, {"name": name, "value": value})
+
+
+def put(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Insert a row, or replace the one with the same key, in one step."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    keys = [column.name for column in table.primary_key]
+    change = {name: value for name, value in row.items() if name not in keys}
+    new = dialect.insert(table).values(row)
+    connection.execute(new.on_conflict_do_update(index_elements=keys, set_=change))
+
+
+def is_paused(connection: Connection) -> bool:
+    """Whether the researcher lets nobody join or begin a round."""
+    return get_setting(connection, "closed") is not None
+
+
+def state_of(connection: Connection, study: Study, *, joined: bool = False) -> State:
+    """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
+    if is_paused(connection):
+        return "paused"
+    quota = study.quota
+    full = quota.answers is not None and count_answers(connection) >= quota.answers
+    if quota.participants is not None and not joined:
+        full |= places_taken(connection, quota.hours) >= quota.participants
+    return "full" if full else "open"
+
+
+def pause(connection: Connection, who: str) -> None:
+    """Take no more participants and begin no more rounds; rounds that were begun go on."""
+    put_setting(connection, "closed", "yes")
+    record(connection, who, "paused the study")
+
+
+def resume(connection: Connection, who: str) -> None:
+    """Take participants again."""
+    put_setting(connection, "closed", None)
+    record(connection, who, "let the study go on")
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why a rule closed the study, and the terms of the rule: see `Goal.stop_terms`."""
+
+    why: str
+    terms: dict[str, Any]
+
+
+def stopped_by(connection: Connection) -> Stopped | None:
+    """The rule that closed the study last; None if none did."""
+    stored = get_setting(connection, "stopped")
+    return None if stored is None else Stopped(**json.loads(stored))
+
+
+def stop_study(connection: Connection, goal: Goal, why: str) -> None:
+    """Close the study because its rule is met.
+
+    It does so once: whoever lets the study go on is heeded, until they change the rule.
+    """
+    lock(connection, "stopped")
+    if not goal.closes or is_paused(connection):
+        return
+    before = stopped_by(connection)
+    if before is not None and before.terms == goal.stop_terms:
+        return
+    put_setting(connection, "stopped", json.dumps({"why": why, "terms": goal.stop_terms}))
+    put_setting(connection, "closed", "yes")
+    record(connection, RULE, f"closed the study: {why}")
+
+
+def count_answers(connection: Connection) -> int:
+    """How many answers are part of the study: not those to practice, nor those of test runs."""
+    everything = select(func.count()).select_from(answers)
+    by_person = select(func.count()).select_from(GIVEN)
+    # few of many, found by the index: a large study is not read as a whole
+    of_tests = by_person.where(participants.c.test_run == 1)
+    practice = by_person.where(participants.c.test_run == 0, assignments.c.round == 0)
+    n, *others = (
+        int(connection.execute(query).scalar_one()) for query in (everything, of_tests, practice)
+    )
+    return n - sum(others)
+
+
+def places_taken(connection: Connection, hours: int) -> int:
+    """Participants who finished, or who joined so recently that they still may."""
+    held = or_(
+        participants.c.finished.is_not(None), participants.c.joined > time.time() - 3600 * hours
+    )
+    real = (participants.c.test_run == 0) & participants.c.left.is_(None)
+    query = select(func.count()).select_from(participants).where(held, real)
+    return int(connection.execute(query).scalar_one())
+
+
+def add_visits(connection: Connection, hour: int, n: int) -> None:
+    """The page was opened so often in an hour (since 1970) by people who had not joined."""
+    lock(connection, "visits")
+    here = visits.c.hour == hour
+    known = connection.execute(select(visits.c.opened).where(here)).scalar()
+    put(connection, visits, {"hour": hour, "opened": (known or 0) + n})
+
+
+def record(connection: Connection, who: str, what: str) -> None:
+    """Note in the log what a researcher did."""
+    connection.execute(insert(log), {"at": time.time(), "who": who, "what": what})
+
+
+def by_receipt(connection: Connection, receipt: str) -> int | None:
+    """The participant with a receipt, typed in small letters or with spaces."""
+    plain = "".join(c for c in receipt.upper() if c.isalnum())
+    code = "-".join(plain[i : i + 4] for i in range(0, len(plain), 4))
+    found = connection.execute(
+        select(participants.c.id).where(participants.c.receipt == code)
+    ).scalar()
+    return None if found is None else int(found)
+
+
+def erase(connection: Connection, receipt: str) -> int | None:
+    """Erase all that is known of the participant with a receipt; the number of answers.
+
+    What remains is that so many answers were erased, and when.
+    """
+    number = by_receipt(connection, receipt)
+    if number is None:
+        return None
+    theirs = select(assignments.c.id).where(assignments.c.participant == number)
+    connection.execute(delete(skipped).where(skipped.c.assignment.in_(theirs)))
+    gone = connection.execute(delete(answers).where(answers.c.assignment.in_(theirs))).rowcount
+    connection.execute(delete(assignments).where(assignments.c.participant == number))
+    connection.execute(delete(forms).where(forms.c.participant == number))
+    connection.execute(delete(platform_ids).where(platform_ids.c.participant == number))
+    connection.execute(delete(participants).where(participants.c.id == number))
+    connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
+    return int(gone)
+
+
+def missing_objects(connection: Connection) -> dict[str, int]:
+    """For how many questions a picture or sound did not come, by object, the most first."""
+    often = func.count().label("often")
+    query = (
+        select(objects.c.name, often)
+        .select_from(skipped.join(objects, skipped.c.object == objects.c.id))
+        .group_by(objects.c.name)
+        .order_by(often.desc(), objects.c.name)
+    )
+    return {row.name: int(row.often) for row in connection.execute(query)}
+
+
+def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
+    """All that is stored about the participant with a receipt, for the participant to read."""
+    number = by_receipt(connection, receipt)
+    if number is None:
+        return None
+    person = find_person(connection, number)
+    assert person is not None
+    names = {row.id: row.name for row in connection.execute(select(objects))}
+    query = (
+        select(*ASKED, answers.c.seconds, answers.c.stored)
+        .select_from(
+            assignments.join(
+                participants, assignments.c.participant == participants.c.id
+            ).outerjoin(answers, answers.c.assignment == assignments.c.id)
+        )
+        .where(assignments.c.participant == number)
+        .order_by(assignments.c.round, assignments.c.number)
+    )
+    platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == number)
+    filled = select(forms).where(forms.c.participant == number)
+    return {
+        "receipt": person.receipt,
+        "rater": person.rater,
+        "language": person.language,
+        "consent_version": person.consent_version,
+        "joined": person.joined,
+        "finished": person.finished,
+        "left": person.left,
+        "condition": person.condition,
+        "test_run": bool(person.test_run),
+        "forms": {row.form: json.loads(row.content) for row in connection.execute(filled)},
+        "platform_id": connection.execute(platform).scalar(),
+        "questions": [
+            _told(Asked._make(row[: len(ASKED)]), names)
+            | {"seconds": row.seconds, "stored": row.stored}
+            for row in connection.execute(query)
+        ],
+    }
+
+
+def _told(question: Asked, names: dict[int, str]) -> dict[str, Any]:
+    """A question and its answer, for the participant to read."""
+    return {
+        "round": question.round,
+        "number": question.number,
+        "shown": [names[i] for i in question.shown],
+        "chosen": _alone([names[i] for i in question.answer]),
+        "skipped": bool(question.skipped),
+    }
+
+
+def _alone(names: list[str]) -> str | list[str] | None:
+    """One name as it is, several as a list, nothing as None."""
+    return names if len(names) > 1 else names[0] if names else None

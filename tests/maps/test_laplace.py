@@ -1,0 +1,116 @@
+"""How the evidence is computed: its determinant, by factors and by products, and its maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.maps import laplace
+from trilens.maps.features import read_features, with_prior
+from trilens.maps.fit import fit_choices
+from trilens.maps.laplace import Surface, curvature
+from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.maps.rater_weights import weighed_likelihood
+from trilens.simulate import gaussian, simulate_statements
+
+N, D, L2 = 60, 3, 0.05
+SHARE = np.array([0.3])
+KINDS = ["central", "odd", "closer"]
+
+
+def answers(kind="central", m=3000):
+    points = gaussian(N, D, random_state=1)
+    S = simulate_statements(points, m, kind, error_rate=0.2, sampling="replacement", random_state=2)
+    return S, 2 * points.points
+
+
+def featured():
+    F = np.random.default_rng(3).standard_normal((N, 7))
+    F[4] = np.nan
+    return read_features(F, None, N).prior((0.6,))
+
+
+def both(monkeypatch, f, prior, X):
+    """By factors, and by products."""
+    whole = curvature(f, prior, X, SHARE, L2)
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", 0)
+    monkeypatch.setattr(laplace, "_PROBES", 32)
+    return whole, curvature(f, prior, X, SHARE, L2)
+
+
+@pytest.mark.parametrize("length", ["distance", "student"])
+@pytest.mark.parametrize("path", ["numpy", "rows"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_are_those_with_the_information(kind, path, length):
+    S, X = answers(kind)
+    V = np.random.default_rng(4).standard_normal((N, D, 5))
+    with likelihood(collect_choices(S), length, 2.0, path=path) as f:
+        wanted = f.information(X, SHARE) @ V.reshape(N * D, 5)
+        found = f.products(X, SHARE)(V)
+    np.testing.assert_allclose(found.reshape(N * D, 5), wanted, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("with_features", [False, True])
+def test_products_with_the_information_of_raters_who_weigh_differently(with_features):
+    S, X = answers(m=900)
+    rng = np.random.default_rng(5)
+    prior = featured() if with_features else None
+    stretch = np.exp(0.3 * rng.standard_normal((7, D)))
+    V = rng.standard_normal((N, D, 4))
+    with weighed_likelihood(S, None, rng.integers(7, size=len(S)), 6, prior=prior) as seen:
+        f = seen.stretched(stretch).of_places()
+        wanted = f.information(X, SHARE) @ V.reshape(N * D, 4)
+        found = f.products(X, SHARE)(V)
+    np.testing.assert_allclose(found.reshape(N * D, 4), wanted, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_determinant_by_products_is_that_by_factors(monkeypatch, kind):
+    S, X = answers(kind)
+    with likelihood(collect_choices(S)) as f:
+        whole, blocks = both(monkeypatch, f, None, X)
+        H = f.information(X, SHARE) + 2 * L2 * np.eye(N * D)
+    assert (whole.H.shape, blocks.H.shape) == ((N * D, N * D), (N, D, D))
+    assert whole.log_det == pytest.approx(np.linalg.slogdet(H)[1])
+    assert blocks.log_det == pytest.approx(whole.log_det, abs=1.5)
+    assert whole.unknown == pytest.approx(2 * L2 * np.trace(np.linalg.inv(H)), rel=0.2)
+    assert blocks.unknown == pytest.approx(whole.unknown, rel=0.3)
+
+
+def test_the_determinant_with_features_is_that_of_the_coordinates_of_their_prior(monkeypatch):
+    S, X = answers()
+    prior = featured()
+    with likelihood(collect_choices(S)) as f:
+        whole, blocks = both(monkeypatch, f, prior, X)
+        H = with_prior(f, prior).information(prior.standard(X), SHARE) + 2 * L2 * np.eye(N * D)
+    assert whole.log_det == pytest.approx(np.linalg.slogdet(H)[1])
+    assert blocks.log_det == pytest.approx(whole.log_det, abs=2)
+    assert whole.unknown == pytest.approx(2 * L2 * np.trace(np.linalg.inv(H)), rel=0.2)
+
+
+@pytest.mark.parametrize("most", [1000, 0])
+@pytest.mark.parametrize("with_features", [False, True])
+def test_the_map_of_a_share_is_the_best_one(monkeypatch, most, with_features):
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", most)
+    S, X = answers()
+    with likelihood(collect_choices(S)) as plain:
+        f = with_prior(plain, featured() if with_features else None)
+        surface = Surface(f, f.standard(X), L2, fixed_l2=True)
+        surface.climb(0.3)
+        surface.refine()
+        told = surface.told()
+        best = fit_choices(f, told.X, told.lapse, L2, fixed_lapse=True, tol=1e-12)
+        loss = f(told.X, np.array([told.lapse]))[0] + L2 * (told.X**2).sum()
+    assert loss == pytest.approx(best.loss, abs=0.05)
+    low, high = told.interval
+    assert low < told.lapse < high
+
+
+def test_the_best_penalty_is_found():
+    S, X = answers()
+    with likelihood(collect_choices(S)) as f:
+        found = Surface(f, X, 1.0)
+        value, point = found.at(0.3), found.points[0.3]
+        for factor, less in ((0.4, 1.0), (0.8, -0.3), (1.25, -0.3), (2.5, 1.0)):
+            other = Surface(f, point.X, point.l2 * factor, fixed_l2=True)
+            assert other.at(0.3) < value - less

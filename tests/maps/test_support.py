@@ -1,0 +1,113 @@
+"""Nothing is claimed where the answers cannot carry it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.maps.fitted import fit
+from trilens.maps.support import agreeing_guesses
+from trilens.questions.cluster.groups import cluster
+from trilens.questions.outliers import outliers
+from trilens.simulate import mixture, simulate_statements
+from trilens.statements import Statements
+
+
+def guesses(kind: str, seed: int) -> Statements:
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.choice(20, 3, replace=False) for _ in range(700)])
+    return Statements(rows, n_objects=20, kind=kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_guesses_have_neither_groups_nor_outliers(kind):
+    for seed in range(2):
+        F = fit(guesses(kind, seed))
+        assert F.support.reason == "guesses"
+        groups, apart = cluster(F), outliers(F)
+        assert (groups.n_clusters, len(apart)) == (1, 0)
+        assert groups.suggestion.p_value is apart.p_value is None
+
+
+@pytest.mark.slow
+def test_answers_that_contradict_each_other_all_say_nothing():
+    rng = np.random.default_rng(1)
+    rows = np.array([rng.choice(15, 3, replace=False) for _ in range(150)])
+    S = Statements(np.concatenate([rows, np.roll(rows, 1, axis=1), np.roll(rows, 2, axis=1)]))
+    found = cluster(S)
+    assert found.n_clusters == 1
+    assert found.suggestion.p_value is None
+
+
+def test_objects_that_were_never_asked_about_are_no_rest_to_stand_apart_from():
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 3, 2]] * 40, n_objects=20)
+    F = fit(S)
+    assert F.support.reason == "unasked objects"
+    assert outliers(F).names == ()
+    assert outliers(F, n=2).caution is not None
+    assert len(outliers(F, n=2)) == 2
+
+
+@pytest.mark.slow
+def test_parts_that_no_answer_connects_are_no_groups():
+    one, two = (
+        simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)
+        for i in range(2)
+    )
+    S = Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24)
+    F = fit(S)
+    assert F.support.reason == "unconnected objects"
+    assert cluster(F).n_clusters == 1
+    assert cluster(F, 2).n_clusters == 2
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_answers_that_say_something_carry_claims(kind):
+    drawn = mixture(36, [[0, 0], [9, 0], [4.5, 8]], random_state=3)
+    S = simulate_statements(drawn, 1500, kind, error_rate=0.1, random_state=4)
+    found = cluster(S)
+    assert found.suggestion.p_value is not None
+    assert found.n_clusters == 3
+
+
+def one_list(kind, wrong, seed, raters=20, questions=100, n=25):
+    """Everybody answers the same questions about places in the plane."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(questions)])
+    a, b, c = asked.T
+    side = [np.linalg.norm(X[i] - X[j], axis=1) for i, j in ((b, c), (a, c), (a, b))]
+    if kind == "closer":
+        best = np.where(side[2] <= side[1], 0, 1)
+    else:
+        best = np.argmax(side, axis=0) if kind == "central" else np.argmin(side, axis=0)
+    answers = 2 if kind == "closer" else 3
+    rows = []
+    for _ in range(raters):
+        answer = best.copy()
+        err = rng.random(questions) < wrong
+        answer[err] = (answer[err] + rng.integers(1, answers, err.sum())) % answers
+        if kind == "closer":
+            rows.append(np.where(answer[:, None] == 0, asked, asked[:, [0, 2, 1]]))
+        else:
+            rows.append(np.take_along_axis(asked, (answer[:, None] + np.arange(3)) % 3, axis=1))
+    who = np.repeat([f"r{i}" for i in range(raters)], questions)
+    return Statements(np.concatenate(rows), n_objects=n, kind=kind, raters=who)
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_who_agrees_about_one_list_does_not_guess(kind):
+    wrong = 1 / 2 if kind == "closer" else 2 / 3
+    for seed in range(5):
+        assert agreeing_guesses(one_list(kind, 0.15, seed)) < 1e-9
+        assert agreeing_guesses(one_list(kind, wrong, seed)) > 0.005
+        assert agreeing_guesses(one_list(kind, 0.15, seed, raters=1)) == 1.0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_list_is_not_refused(seed):
+    S = one_list("closer", 0.15, seed, questions=60, n=25)
+    F = fit(S)
+    assert F.support
+    assert outliers(F).caution is None

@@ -1,0 +1,142 @@
+"""Intervals by counting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import drawn
+from trilens.answers import Answers
+from trilens.counts import count_central
+from trilens.errors import ParameterError
+from trilens.files import write_statements
+from trilens.shares import counted_intervals, design_effect
+from trilens.statements import Statements
+
+
+@given(drawn.statements())
+def test_an_interval_holds_its_estimate_and_the_set_the_best(S):
+    interval = counted_intervals(S)
+    seen = count_central(S).appears > 0
+    assert (interval.low <= interval.depth).all()
+    assert (interval.depth <= interval.high).all()
+    assert (interval.low[~seen] == 0).all()
+    assert (interval.high[~seen] == 1).all()
+    assert interval.medoid_set[~seen].all()
+    assert interval.medoid_set[interval.depth.argmax()]
+
+
+def simulated_answers(rng, weight, m):
+    """Uniform triples with replacement; of each, objects are central by their weight."""
+    n = len(weight)
+    rows = rng.random((m, n)).argsort(axis=1)[:, :3]
+    share = weight[rows] / weight[rows].sum(axis=1, keepdims=True)
+    chosen = (share.cumsum(axis=1) > rng.random((m, 1))).argmax(axis=1)
+    return Statements.from_choices(rows, chosen, n_objects=n)
+
+
+def expected_depth(weight):
+    n = len(weight)
+    depth = np.zeros(n)
+    for x in range(n):
+        pairs = [
+            weight[x] / (weight[x] + weight[y] + weight[z])
+            for y in range(n)
+            for z in range(y)
+            if x not in (y, z)
+        ]
+        depth[x] = np.mean(pairs)
+    return depth
+
+
+@pytest.mark.parametrize("m", [60, 400])
+def test_intervals_and_the_medoid_set_hold_their_coverage(m):
+    # 400 studies of 10 objects: with coverage of exactly 0.95, fewer than 0.93 of 4000 has
+    # probability below 1e-8 per object count, and fewer than 0.91 of 400 sets below 1e-3
+    rng = np.random.default_rng(m)
+    weight = np.linspace(1, 4, 10)
+    truth = expected_depth(weight)
+    inside, holds = [], []
+    for _ in range(400):
+        interval = counted_intervals(simulated_answers(rng, weight, m))
+        inside.append((interval.low <= truth) & (truth <= interval.high))
+        holds.append(interval.medoid_set[truth.argmax()])
+    assert np.mean(inside) >= 0.93
+    assert np.mean(holds) >= 0.91
+
+
+def test_more_statements_make_the_set_smaller():
+    rng = np.random.default_rng(0)
+    weight = np.linspace(1, 4, 10)
+    few = counted_intervals(simulated_answers(rng, weight, 100)).medoid_set.sum()
+    many = counted_intervals(simulated_answers(rng, weight, 20_000)).medoid_set.sum()
+    assert many < few
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, 2, float("nan")])
+def test_a_wrong_level(level):
+    with pytest.raises(ParameterError, match="level"):
+        counted_intervals([[0, 1, 2]], level)
+
+
+def of_raters(rng, differ, n_raters=15, each=40):
+    """Answers about six objects; raters differ in what they find central."""
+    n = 6
+    parts = []
+    for _ in range(n_raters):
+        weight = np.exp(differ * rng.standard_normal(n))
+        parts.append(simulated_answers(rng, weight, each).triples)
+    return Statements(
+        np.concatenate(parts), n_objects=n, raters=np.repeat(np.arange(n_raters), each)
+    )
+
+
+def test_raters_who_differ_widen_the_intervals_so_that_they_cover():
+    # with such raters all objects have the expected depth 1/3; 60 studies of 6 objects
+    rng = np.random.default_rng(1)
+    by_rater, plain = [], []
+    for _ in range(60):
+        S = of_raters(rng, differ=1.0)
+        for covered, given_ in ((by_rater, S), (plain, count_central(S))):
+            interval = counted_intervals(given_)
+            covered.append((interval.low <= 1 / 3) & (interval.high >= 1 / 3))
+    assert np.mean(by_rater) >= 0.95
+    assert np.mean(plain) < 0.7
+
+
+def test_few_raters_or_none_leave_the_intervals_as_they_are():
+    S = of_raters(np.random.default_rng(2), 1.0, n_raters=3)
+    assert design_effect(S) is None
+    assert np.array_equal(counted_intervals(S).low, counted_intervals(count_central(S)).low)
+    alike = of_raters(np.random.default_rng(3), 0.0, n_raters=40)
+    effect = design_effect(alike)
+    assert effect.freedom == pytest.approx(39)
+    assert effect.factor.min() >= 1
+    assert np.median(effect.factor) < 1.6
+
+
+def test_five_raters_who_differ_widen_the_intervals():
+    rng = np.random.default_rng(5)
+    covered = []
+    for _ in range(40):
+        interval = counted_intervals(of_raters(rng, differ=1.0, n_raters=5))
+        covered.append((interval.low <= 1 / 3) & (interval.high >= 1 / 3))
+    assert np.mean(covered) >= 0.93
+
+
+def test_a_rater_with_most_answers_leaves_few_degrees_of_freedom():
+    raters = np.r_[np.zeros(200, int), 1 + np.arange(220) // 20]
+    S = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters)
+    assert design_effect(S).freedom < 3
+
+
+def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
+    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9)
+    file = tmp_path / "answers.parquet"
+    write_statements(S, file)
+    assert np.array_equal(counted_intervals(Answers(file)).low, counted_intervals(S).low)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    assert np.array_equal(
+        counted_intervals(Answers(file)).low, counted_intervals(count_central(S)).low
+    )
