@@ -10,8 +10,8 @@ import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import central_counts
-from trilens.depth import centrality
 from trilens.kinds import Kind
+from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.questions.clouds import LEVEL, null, p_value
 from trilens.questions.mixtures import fit_mixtures
