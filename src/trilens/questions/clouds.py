@@ -130,8 +130,14 @@ def _clouds(
 def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
     """Answers to the questions of the statements, drawn from a model."""
     triples = np.array(statements.triples)
-    chance = model.probabilities(statements).cumsum(axis=1)
-    answer = (rng.random((len(triples), 1)) > chance[:, :-1]).sum(axis=1)
+    # the same questions, whatever was answered and in which order
+    first = 1 if model.kind == "closer" else 0
+    triples[:, first:] = np.sort(triples[:, first:], axis=1)
+    at = np.empty((len(triples), 1))
+    at[np.lexsort(triples.T)] = rng.random((len(triples), 1))
+    asked = Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
+    chance = model.probabilities(asked).cumsum(axis=1)
+    answer = (at > chance[:, :-1]).sum(axis=1)
     if model.kind == "closer":
         triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
     else:
