@@ -13,7 +13,7 @@ from trilens import Statements, answers as module, write_counts, write_statement
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
 from trilens.counts import count_central, count_pairs, counted
 from trilens.counts.counting import count_files
-from trilens.errors import FormatError, ParameterError, StatementError, TrilensError
+from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.files.source import Source
 
 S = Statements([[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"])
@@ -139,8 +139,9 @@ def test_bad_rows_of_a_table_are_skipped(tmp_path):
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 4
 
 
-def test_a_path_is_not_taken_for_statements():
-    with pytest.raises(StatementError, match=r"got the path 'a.csv'; use trilens.Answers"):
+def test_a_path_stands_for_the_answers_in_it(file):
+    assert tl.medoid(str(file)).name == tl.medoid(S).name
+    with pytest.raises(FormatError, match=r"a.csv: no such file"):
         tl.medoid("a.csv")
 
 
@@ -169,12 +170,13 @@ def test_chunks_of_the_answers_that_meet_a_condition(tmp_path):
 
 
 def test_large_files_are_counted_where_counts_suffice(file, monkeypatch):
-    expected = [tl.medoid(S, "depth"), tl.depth_intervals(S), tl.k_rng(S, 1)]
+    expected = [tl.medoid(S, "depth"), tl.depth_intervals(S, method="depth"), tl.k_rng(S, 1)]
     monkeypatch.setattr(module, "COUNTED_BYTES", 1)
     monkeypatch.setattr(Answers, "read", lambda self: pytest.fail("the file was read"))
     found = tl.medoid(Answers(file), "depth")
     assert found.to_dict() == expected[0].to_dict()
-    assert tl.depth_intervals(Answers(file)).low.tolist() == expected[1].low.tolist()
+    by_counting = tl.depth_intervals(Answers(file), method="depth")
+    assert by_counting.low.tolist() == expected[1].low.tolist()
     assert tl.outliers(Answers(file), 2, method="depth").names == ("c", "d")
     assert (tl.k_rng(Answers(file), 1) != expected[2]).nnz == 0
     assert Answers(file).n_statements == len(S)

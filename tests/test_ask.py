@@ -20,6 +20,8 @@ from trilens.statements import Statements
 
 #: How far numbers may differ between orders, and between memory and passes: rounding alone.
 TOLERANCE = 1e-6
+#: Of answers `embed` fits two dimensions; a fit found its own by another way, and has two as well.
+WITHIN = {"embed": 0.05}
 KINDS = ("central", "odd", "closer")
 LABELS = ["red", "blue", "red", None, "blue", "red"] * 4
 #: What a question needs beside the answers.
@@ -91,12 +93,12 @@ def by_name(result: Any, question: Question, names: tuple[str, ...]) -> dict[str
     return found
 
 
-def same(one: dict[str, Any], other: dict[str, Any]) -> None:
+def same(one: dict[str, Any], other: dict[str, Any], within: float = TOLERANCE) -> None:
     assert one.keys() == other.keys()
     for name, value in one.items():
         told = other[name]
         if isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-            np.testing.assert_allclose(told, value, atol=TOLERANCE, err_msg=name)
+            np.testing.assert_allclose(told, value, atol=within, err_msg=name)
         elif isinstance(value, np.ndarray):
             np.testing.assert_array_equal(told, value, err_msg=name)
         else:
@@ -148,11 +150,11 @@ def test_the_same_in_memory_by_passes_and_from_a_fit(
     if question.of_fit is None:
         return
     expected = by_name(answered(question, S, S.names), question, S.names)
-    fitted = tl.fit(S)
-    same(expected, by_name(answered(question, fitted, S.names), question, S.names))
+    fitted, within = tl.fit(S), WITHIN.get(name, TOLERANCE)
+    same(expected, by_name(answered(question, fitted, S.names), question, S.names), within)
     fitted.save(tmp_path / "study.fit")
     loaded = tl.load(tmp_path / "study.fit")
-    same(expected, by_name(answered(question, loaded, S.names), question, S.names))
+    same(expected, by_name(answered(question, loaded, S.names), question, S.names), within)
     streamed = tl.fit(passes(S))
     assert streamed.statements is None
     if name in NEEDS_ANSWERS:
@@ -160,7 +162,7 @@ def test_the_same_in_memory_by_passes_and_from_a_fit(
             answered(question, streamed, streamed.names)
         return
     found = answered(question, streamed, streamed.names)
-    same(expected, by_name(found, question, streamed.names))
+    same(expected, by_name(found, question, streamed.names), within)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if QUESTIONS[n].by_counting is not None])
@@ -172,7 +174,6 @@ def test_the_same_from_counts(name: str) -> None:
     counts = tl.Answers(S).count(pairs=question.needs_pairs)
     expected = by_name(answered(question, S, S.names, method=method), question, S.names)
     found = by_name(answered(question, counts, S.names, method=method), question, S.names)
-    for field in ("low", "high", "level", "about"):  # statements know raters and the design
-        expected.pop(field, None)
-        found.pop(field, None)
-    same(expected, found)
+    # statements know names, raters and the design; what is counted of each object is the same
+    counted = {*question.per_object, *question.per_row, *question.ids} - {"low", "high", "names"}
+    same(*({key: facts[key] for key in counted & facts.keys()} for facts in (expected, found)))

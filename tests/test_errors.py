@@ -35,14 +35,14 @@ def test_python_shows_python():
 
 
 def test_the_command_line_shows_its_flags():
-    command = trilens.get_command(None, "cluster")
+    command = trilens.get_command(None, "fit")
     error = ParameterError(
         f"{parameter_name('n_components')} goes with {option('columns', 'a=b c')}, "
-        f"{option('k', 3)}, {option('header', False)}, {option('pairs', True)}; no "
+        f"{option('device', 3)}, {option('header', False)}, {option('pairs', True)}; no "
         f"{parameter_name('something')}"
     )
     assert error.said(flags_of(command)) == (
-        "--n-components goes with --columns 'a=b c', -k 3, --no-header, --pairs; no something"
+        "--n-components goes with --columns 'a=b c', --device 3, --no-header, --pairs; no something"
     )
 
 

@@ -30,9 +30,6 @@ from .counts import (
     read_counts as read_counts,
     write_counts as write_counts,
 )
-from .design import (
-    design as design,
-)
 from .exact import LensDepth as LensDepth
 from .files import (
     labels_for as labels_for,
@@ -137,6 +134,9 @@ from .statements import (
     Statements as Statements,
     concatenate as concatenate,
     select as select,
+)
+from .study_design import (
+    design as design,
 )
 
 __version__: str

@@ -279,6 +279,8 @@ def analyze(
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
     given = opened(answers)
+    if isinstance(given, Answers) and given.in_counts:
+        statements_of(given, "analyze")  # refuses
     if by is not None:
         groups_given(given, by)  # refuses, before anything is fitted
     fitted = given if isinstance(given, Fit) else None

@@ -18,6 +18,24 @@ from typing import Any
 # Around a reference to a parameter in a message; `repr` never yields them.
 _OPEN, _CLOSE = "\x02", "\x03"
 
+__all__ = [
+    "AssumedKindWarning",
+    "DatasetError",
+    "DeviceError",
+    "DissimilarityError",
+    "EngineError",
+    "FormatError",
+    "KindError",
+    "LabelError",
+    "MissingExtraError",
+    "ParameterError",
+    "StatementError",
+    "StudyError",
+    "SurveyError",
+    "TrilensError",
+    "UnmentionedObjectsWarning",
+]
+
 
 @dataclass(frozen=True)
 class Reference:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
-    from trilens.design import Design
     from trilens.maps.support import Reason
     from trilens.questions.group_test import GroupTest
     from trilens.questions.stopping import Stopping
+    from trilens.study_design import Design
 
 #: Why nothing can be claimed, as the end of a sentence.
 REASONS: dict[Reason, str] = {

@@ -84,6 +84,7 @@ def test_the_formats_page_has_every_column_name_and_ending(fromcode):
     shown = [
         *directives(DOCS / "formats.md", "from-code"),
         *directives(DOCS / "files.md", "from-code"),
+        *directives(DOCS / "questions" / "index.md", "from-code"),
     ]
     assert sorted(shown) == sorted(fromcode.TABLES)
     text = "\n".join(fromcode.TABLES[name]() for name in shown)

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path):
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("plots"))
-    for file in ("README.md", "CHANGELOG.md", "deploy", "benchmarks"):
+    for file in ("README.md", "CHANGELOG.md", "deploy", "benchmarks", "src"):
         (tmp_path / file).symlink_to(DOCS.parent / file)
     made = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "site"],

@@ -249,7 +249,7 @@ def test_threads_change_nothing(monkeypatch):
 def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
     _, S = asked("odd", m=4000, error_rate=0.1)
     whole = ChoiceMap(2, l2=0.01).fit(S)
-    monkeypatch.setattr(sys.modules["trilens.maps.fit"], "_LEAST_PART", 100)
+    monkeypatch.setattr(sys.modules["trilens.maps.descent"], "_LEAST_PART", 100)
     part = ChoiceMap(2, l2=0.01, tol=1e-8).fit(S)
     assert procrustes(whole.embedding_, part.embedding_)[2] < 1e-4
 

@@ -64,12 +64,12 @@ def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
     S = Statements(np.repeat(halves, times, axis=0), 14)
     M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
     shares = []
-    for seed in range(6):
+    for seed in range(20):
         X = drawn_of(M, 32, seed)[:, :, 0]
         shares.append(((X[:, 6] > X[:, 0]) == (X[:, 13] > X[:, 7])).mean())
-    assert 0.25 < np.mean(shares) < 0.75
-    assert min(shares) > 0
-    assert max(shares) < 1
+    assert 0.35 < np.mean(shares) < 0.65
+    # of 40 seeds one drew all maps one way
+    assert sum(share in (0, 1) for share in shares) <= 2
 
 
 def test_few_draws_are_of_different_maps():

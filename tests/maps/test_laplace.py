@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trilens.maps import laplace
+from trilens.maps.descent import fit_choices
 from trilens.maps.features import read_features, with_prior
-from trilens.maps.fit import fit_choices
 from trilens.maps.laplace import Surface, curvature
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.rater_weights import weighed_likelihood

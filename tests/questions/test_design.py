@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import trilens as tl
-from trilens.design import design
 from trilens.questions.reliability.cautions import about_design
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
+from trilens.study_design import design
 
 
 def asked(rng, m, n, p=None):

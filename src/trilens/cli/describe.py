@@ -35,8 +35,8 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
-    from trilens.design import about_chosen
     from trilens.questions.kind import doubt_kind
+    from trilens.study_design import about_chosen
 
     # counts do not know the raters: for their table a large file too is read whole
     whole = out.path is not None and not answers.in_counts
@@ -47,7 +47,6 @@ def command(answers: Answers, out: Output) -> None:
     if answers.kind_assumed:
         doubt_kind(answers)
     summary, reading = data.summary(), answers.reading
-    assert reading is not None
     raters: dict[str, list[Any]] = {
         "rater": [r.rater for r in summary.raters],
         "statements": [r.statements for r in summary.raters],
@@ -57,24 +56,32 @@ def command(answers: Answers, out: Output) -> None:
     if out.path is not None:
         save_table(raters, out.path)
     if out.as_json and out.path != "-":
-        print_json(summary.to_dict() | {"reading": reading.to_dict()})
+        print_json(summary.to_dict() | {"reading": None if reading is None else reading.to_dict()})
         return
     if out.path != "-":
-        assumed = "" if reading.kind_told else " (assumed; change it with --kind)"
+        told = reading is None or reading.kind_told
+        assumed = "" if told else " (assumed; change it with --kind)"
         collected = _collected(summary)
-        print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
+        collected["kind"] += assumed
+        print_facts(({} if reading is None else _read(reading)) | collected)
     for said in about_chosen(data):
         note(said)
+    if reading is not None:
+        _report(reading)
+    if summary.raters and out.path is None:
+        click.echo()
+        header = ["rater", "statements", "median s", "agreement"]
+        print_table(header, list(zip(*raters.values(), strict=True)))
+
+
+def _report(reading: Reading) -> None:
+    """What only those can decide who know the study, and what was skipped."""
     for concern in reading.concerns:
         note(f"caution: {concern}")
     if reading.caution is not None:
         options.caution(reading.caution)
     for fault in reading.named_faults():
         note(f"skipped {fault}")
-    if summary.raters and out.path is None:
-        click.echo()
-        header = ["rater", "statements", "median s", "agreement"]
-        print_table(header, list(zip(*raters.values(), strict=True)))
 
 
 def _read(reading: Reading) -> dict[str, str]:

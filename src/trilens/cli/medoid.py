@@ -35,8 +35,8 @@ def command(
     \b
     Example: trilens medoid answers.csv --labels classes.csv
     """
-    from trilens.design import about_chosen
     from trilens.questions.medoid import medoid
+    from trilens.study_design import about_chosen
 
     options.fit_if_needed(answers, method, random_state)
     found = medoid(

@@ -47,8 +47,8 @@ def command(
     \b
     Example: trilens outliers answers.csv --n 8
     """
-    from trilens.design import about_chosen
     from trilens.questions.outliers import outliers
+    from trilens.study_design import about_chosen
 
     if n is not None and contamination is not None:
         raise click.UsageError("--n and --contamination cannot be used together")

@@ -31,8 +31,8 @@ from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.counts.engines import Engine
 from trilens.counts.partition import Plan
 from trilens.kinds import Kind, sides, sign
+from trilens.maps.descent import one_blas_thread
 from trilens.maps.features import FeaturePrior
-from trilens.maps.fit import one_blas_thread
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
 from trilens.maps.map import Map
 from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code

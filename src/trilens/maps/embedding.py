@@ -27,8 +27,7 @@ from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind
 from trilens.maps.comparison_loss import ComparisonLoss, Objective, comparison_loss
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons
-from trilens.maps.estimator import MapEstimator, check_components
-from trilens.maps.fit import (
+from trilens.maps.descent import (
     Minimum,
     best_scale,
     fill_flat_columns,
@@ -37,6 +36,7 @@ from trilens.maps.fit import (
     one_blas_thread,
     part_of,
 )
+from trilens.maps.estimator import MapEstimator, check_components
 from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
 

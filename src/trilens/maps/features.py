@@ -138,6 +138,14 @@ class Features:
         """The features of some of the objects, in the order given."""
         return Features(self.names, tuple(block.take(ids) for block in self.blocks))
 
+    def in_order(self, order: IntArray) -> Features:
+        """The same features of all objects in another order, the same to the last digit.
+
+        Sums in another order are rounded in another way, so they are made anew.
+        """
+        blocks = (Block.of(block.rows[order], block.known[order]) for block in self.blocks)
+        return Features(self.names, tuple(blocks))
+
     def extended(self, new: Features | None, count: int) -> Features:
         """With new objects after the others, standardised as these; without features if None."""
         blocks = []

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray
-from trilens.design import Design
 from trilens.errors import FormatError
 from trilens.files.output import atomic_write
 from trilens.files.source import PathLike, checked_path, one_line
@@ -32,6 +31,7 @@ from trilens.maps.rater_weights import RaterWeights
 from trilens.maps.selection import HeldOutScores, MapSettings
 from trilens.statements import Statements
 from trilens.statements.value import COLUMNS
+from trilens.study_design import Design
 
 #: What this trilens writes, and the newest that it reads.
 VERSION = 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,10 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress,
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted
 from trilens.counts.central import is_path
-from trilens.design import Design, design
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.kinds import n_answers, wrong_by_chance
 from trilens.maps.comparisons import violations, weighted_violations
+from trilens.maps.descent import fit_choices, one_blas_thread, part_of
 from trilens.maps.draws import (
     MOST_FACTORED,
     Sweep,
@@ -43,7 +43,6 @@ from trilens.maps.draws import (
     sweep,
 )
 from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
-from trilens.maps.fit import fit_choices, one_blas_thread, part_of
 from trilens.maps.fitting import How, Placed, Raters, fit_statements
 from trilens.maps.laplace import lapse_interval
 from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
@@ -55,6 +54,7 @@ from trilens.maps.selection import MapSettings
 from trilens.maps.support import Support, support_of
 from trilens.statements import Statements, as_statements
 from trilens.statements.combine import side_pairs
+from trilens.study_design import Design, design
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -98,9 +98,6 @@ _NO_L2 = 1e-6
 
 #: Objects that a notebook shows of a map.
 _MOST_DRAWN = 2000
-
-#: What a fit is made of.
-FitLike: TypeAlias = "Fit | AnswersLike | str"
 
 
 @dataclass(frozen=True, eq=False)
@@ -822,7 +819,7 @@ def fit_answers(
         own = None if own is None else own[rows]
     read = None
     if features is not None:
-        read = read_features(features, given._names, given.n_objects).take(order)
+        read = read_features(features, given._names, given.n_objects).in_order(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
     seed, passes = seed_of(random_state), None
@@ -886,7 +883,7 @@ def _fit_by_passes(
     names = passes.counts.known_names
     read = None
     if features is not None:
-        read = read_features(features, counts.known_names, counts.n_objects).take(order)
+        read = read_features(features, counts.known_names, counts.n_objects).in_order(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
     unsorted = _sampled(passes, names)

@@ -14,10 +14,7 @@ from trilens._parameters import one_of, real_number, threads_of, whole_number, w
 from trilens._typing import FloatArray, Progress
 from trilens.errors import ParameterError, StatementError
 from trilens.kinds import n_answers
-from trilens.maps.device import is_on_device, open_device
-from trilens.maps.estimator import check_components
-from trilens.maps.features import FeaturePrior, Features, with_prior
-from trilens.maps.fit import (
+from trilens.maps.descent import (
     ChoiceFit,
     Start,
     fit_choices,
@@ -28,6 +25,9 @@ from trilens.maps.fit import (
     principal_axes,
     without_unseen,
 )
+from trilens.maps.device import is_on_device, open_device
+from trilens.maps.estimator import check_components
+from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map
 from trilens.maps.pairs import Length

@@ -26,8 +26,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.maps.features import FeaturePrior, with_prior
-from trilens.maps.fit import (
+from trilens.maps.descent import (
     ATTENTIVE,
     LAPSED,
     LEAST_BENT,
@@ -38,6 +37,7 @@ from trilens.maps.fit import (
     fit_choices,
     one_blas_thread,
 )
+from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.likelihood import (
     Likelihood,
     Products,

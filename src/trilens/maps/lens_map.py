@@ -13,6 +13,7 @@ from trilens.answers import Answers, AnswersLike
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps.comparisons import Comparisons
+from trilens.maps.descent import one_blas_thread
 from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
@@ -20,7 +21,6 @@ from trilens.maps.estimator import (
     check_components,
     refuse_for_streams,
 )
-from trilens.maps.fit import one_blas_thread
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, as_statements
 from trilens.statements.value import same_kind

@@ -11,8 +11,8 @@ import numpy as np
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError, StatementError
+from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.features import Block, Features, FeaturesLike, read_new_features
-from trilens.maps.fit import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map
 from trilens.statements import Statements

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trilens._typing import FloatArray, Progress
-from trilens.maps.features import FeaturePrior, with_prior
-from trilens.maps.fit import (
+from trilens.maps.descent import (
     ChoiceFit,
     fit_choices,
     minimise,
     prepare_start,
     principal_axes,
 )
+from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.held_out import folds_by_question
 from trilens.maps.laplace import at_most, curvature, enough_answers, maximise_evidence
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, Progress
+from trilens.maps.descent import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.features import FeaturePrior, Features, with_prior
-from trilens.maps.fit import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.held_out import Chances, folds_by_question, folds_by_rater, held_out
 from trilens.maps.laplace import Evidence, Surface, at_most, enough_answers
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
@@ -46,7 +46,7 @@ _LEAST = 1e-300
 #: What a block explains beside the remainder, as odds: in steps of a factor, within a range.
 _ODDS_STEP, _LEAST_ODDS, _MOST_ODDS = 3.0, 0.01, 300.0
 #: The logarithm of the evidence that features must gain: they have a parameter more.
-_LEAST_EVIDENCE = 2.0
+_LEAST_EVIDENCE = 5.0
 
 #: The shares of the blocks of features; empty without.
 Shares: TypeAlias = tuple[float, ...]

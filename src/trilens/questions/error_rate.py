@@ -25,7 +25,7 @@ def known_error_rate(error_rate: Any, answers: Any, random_state: Any = 0) -> fl
     What is estimated is the share of wrong answers to clear questions, as Noise model I has
     them. A near tie that goes the other way is no error in this sense.
 
-    >>> known_error_rate(0.2, Statements([[0, 1, 2]]))
+    >>> known_error_rate(0.2, None)
     0.2
     """
     if not isinstance(error_rate, str):

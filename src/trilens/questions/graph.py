@@ -150,7 +150,7 @@ def _suits_krng(given: Opened) -> bool:
     """Whether the k-RNG serves: central answers, and not too many objects to count all pairs."""
     if isinstance(given, Fit):
         given = answers_of(given)
-    if isinstance(given, Answers) and not given.held:
+    if isinstance(given, Answers) and (given.in_counts or not given.held):
         given = given.count()
     if isinstance(given, Answers):
         given = given.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -16,9 +17,9 @@ from trilens.ask import Data, opened, statements_of
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.descent import principal_axes
 from trilens.maps.draws import MOST_FACTORED, depths_of, place_covariance
 from trilens.maps.features import Features, FeaturesLike, read_features
-from trilens.maps.fit import principal_axes
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import total_distance
@@ -343,12 +344,15 @@ class _Belief:
     model: Map
     covariance: FloatArray
 
+    @cached_property
+    def _root(self) -> FloatArray:
+        values, axes = np.linalg.eigh(self.covariance)
+        return np.asarray(axes * np.sqrt(np.maximum(values, 0.0)))
+
     def draws(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Maps that the answers allow, (count, n, d)."""
         X = self.model.X
-        values, axes = np.linalg.eigh(self.covariance)
-        root = axes * np.sqrt(np.maximum(values, 0.0))
-        moved = rng.standard_normal((count, X.size)) @ root.T
+        moved = rng.standard_normal((count, X.size)) @ self._root.T
         return np.asarray(X + moved.reshape(count, *X.shape), dtype=np.float64)
 
 

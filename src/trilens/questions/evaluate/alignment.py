@@ -14,7 +14,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.kinds import n_answers, sides, sign
-from trilens.maps.fit import minimise, one_blas_thread
+from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood, object_order
 from trilens.questions.evaluate.predictions import Metric, Predictions, unit_vectors, vectors_for
 from trilens.statements import Statements

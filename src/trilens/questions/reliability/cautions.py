@@ -11,10 +11,10 @@ import numpy as np
 from trilens import words
 from trilens._typing import AnyArray, IntArray
 from trilens.agreement import Rate, Repeats, gave_much
-from trilens.design import Design
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.reading import Reading
+from trilens.study_design import Design
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
 FEW_APPEARANCES = 25

@@ -30,7 +30,6 @@ from trilens.agreement import (
 )
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
-from trilens.design import design
 from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
@@ -80,6 +79,7 @@ from trilens.statements.checks import Checks
 from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
+from trilens.study_design import design
 from trilens.words import counted
 
 #: Raters whose errors cannot be told by the others' answers.

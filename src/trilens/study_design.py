@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._tabular import natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, read_or_count
 from trilens.counts.central import is_path
@@ -271,9 +272,10 @@ def _of_raters(
     if len(names) < 2:
         return len(names), False, str(names[0]), 1.0
     asked = len(np.unique(rater.astype(np.int64) * questions + question))
-    top = int(count.argmax())
+    # of several with as many answers the first by name, whether names are read as text or numbers
+    leader = min(map(str, names[count == count.max()].tolist()), key=natural)
     same = asked >= _SAME * len(names) * questions
-    return len(names), same, str(names[top]), float(count[top] / count.sum())
+    return len(names), same, leader, float(count.max() / count.sum())
 
 
 def _unevenness(seen: IntArray, questions: int) -> float:
