@@ -90,9 +90,11 @@ def _mapped(
     """The maps that answers about clouds, to the same questions, would have."""
     if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
         plain = replace(fit, features=None)
-        for cloud in clouds:  # where they are is where the fit begins: a few steps will do
+        # from where they are, and to the end: steps too few would leave far objects where they were,
+        # which a map draws in
+        for cloud in clouds:
             answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
-            yield plain.refit(answers, start=cloud, max_iter=15, tol=1e-3).X
+            yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X
         return
     roots = np.linalg.cholesky(fit.place_cov)
     for cloud in clouds:
