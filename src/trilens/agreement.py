@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.calibration import (
+    RATER_SPREAD_LEVEL,
+)
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
@@ -23,9 +26,6 @@ _FEWEST_OBJECTS = 4
 _BISECTIONS = 60
 #: Of more raters than these nobody's agreement depends much on any other.
 _MOST_PARTNERS = 1000
-#: The raters' spread is taken at the end of its one-sided interval of this level: where it is
-#: thought too small, too much is made of who gave the most answers.
-_SPREAD_LEVEL = 0.75
 #: More than this share of the answers, and than twice an equal share, is much for one rater.
 _MUCH = 0.2
 #: An interval of a share as wide as this says nothing; what is written in its place.
@@ -416,7 +416,7 @@ def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
     from scipy.special import chdtri
 
     inside = max(inside, 1e-12)
-    expected = float(chdtri(len(own) - 1, _SPREAD_LEVEL))
+    expected = float(chdtri(len(own) - 1, RATER_SPREAD_LEVEL))
 
     def excess(variance: float) -> float:
         weight = 1 / (variance + inside / count)

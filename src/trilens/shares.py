@@ -12,18 +12,15 @@ from trilens._parameters import real_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike, central_counts, read_or_count
+from trilens.calibration import (
+    FEWEST_RATERS_WITH_VARIANCE,
+)
 from trilens.counts import CentralCounts, Counted
 from trilens.kinds import answer_column
 from trilens.lens import centrality, ratio
 from trilens.statements import Statements, as_statements
 
 __all__ = ["DepthIntervals", "counted_intervals"]
-
-#: Fewer raters say too little about how raters differ; then answers count as independent, and
-#: what is claimed is about these raters only.
-LEAST_RATERS = 8
-#: Fewer raters leave the variance between raters open altogether.
-_LEAST_CLUSTERS = 4
 
 
 def counted_shares(statements: Statements | Counted | CentralCounts) -> FloatArray:
@@ -195,7 +192,7 @@ def design_effect(statements: Statements) -> DesignEffect | None:
     for clusters in (statements.raters, statements.questions):
         if clusters is not None:
             known, rater, amount = np.unique(clusters, return_inverse=True, return_counts=True)
-            if len(known) >= _LEAST_CLUSTERS:
+            if len(known) >= FEWEST_RATERS_WITH_VARIANCE:
                 break
     else:
         return None

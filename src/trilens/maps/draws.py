@@ -28,6 +28,9 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
+from trilens.calibration import (
+    MOST_ANNEALED,
+)
 from trilens.counts.engines import Engine
 from trilens.counts.partition import Plan
 from trilens.kinds import Kind, sides, sign
@@ -41,8 +44,6 @@ from trilens.statements import Statements
 
 #: Coordinates whose information is factored; of more it is multiplied with vectors.
 MOST_FACTORED = 3000
-#: Different answers beyond which the region is taken for an ellipsoid.
-MOST_ANNEALED = 950
 #: Maps that are drawn side by side, the rounds in which each moves at a stage, and those in which
 #: it moves at the first and at the end.
 _MAPS, _ROUNDS, _LAST_ROUNDS = 32, 3, 20

@@ -26,6 +26,13 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from trilens._typing import FloatArray
+from trilens.calibration import (
+    DROP_OF_FEW_ANSWERS,
+    EVIDENCE_DROP,
+    LEAST_PENALTY,
+    LEAST_PENALTY_OF_FEW_ANSWERS,
+    MOST_PENALTY,
+)
 from trilens.maps.descent import (
     ATTENTIVE,
     LAPSED,
@@ -54,8 +61,6 @@ from trilens.statements import Statements
 MOST_COORDINATES = 1000
 #: At most so many answers are looked at, or so many for each object.
 _MOST_ANSWERS, _MOST_EACH = 50_000, 150
-#: Half the 95 % quantile of chi-square with one degree of freedom.
-_DROP = 1.92
 _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 #: How far a map may be from the best one for a share, in log-likelihood (the evidence is off by
 #: much more, since the determinant is not largest there), and steps towards it; the same where the
@@ -79,15 +84,8 @@ _SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.2, 0.3, 2.3, 8
 _SAME_L2 = 0.01
 #: The same for each coordinate, where it is only to be compared with that in other dimensions.
 _SAME_EACH = 3e-3
-#: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
-#: takes a region of maps that are all as good for a hill. The fewer answers there are for each
-#: coordinate, the sooner.
-_LEAST_L2, _LEAST_L2_FEW, _MOST_L2 = 1e-3, 0.03, 1e2
 #: Stands for no penalty, where the place of an object that nobody was asked about is unknown.
 _NO_L2 = 1e-6
-#: The evidence may fall by so many times more for each coordinate per answer: where answers
-#: are few for the coordinates the share varies more than Laplace's method says (measured).
-_FEW = 20.0
 #: Vectors by which traces are estimated: so many, or fewer where these have more numbers in all.
 _PROBES, _LEAST_PROBES, _PROBE_NUMBERS = 4, 2, 40_000
 #: Dimensions up to which a map is stretched in all directions, to find the best one.
@@ -360,10 +358,10 @@ class Surface:
 
     def __post_init__(self) -> None:
         self.few = self.start.size / max(float(self.likelihood.weight.sum()), 1e-300)
-        self.drop = _DROP * (1 + _FEW * self.few)
+        self.drop = EVIDENCE_DROP * (1 + DROP_OF_FEW_ANSWERS * self.few)
         if not self.fixed_l2:
-            self.least_l2 = max(_LEAST_L2, _LEAST_L2_FEW * self.few)
-            self.l2 = float(np.clip(self.l2, self.least_l2, _MOST_L2))
+            self.least_l2 = max(LEAST_PENALTY, LEAST_PENALTY_OF_FEW_ANSWERS * self.few)
+            self.l2 = float(np.clip(self.l2, self.least_l2, MOST_PENALTY))
         #: Whether it is only to be compared with that in other dimensions, where it is expensive.
         self.roughly = self.start.size > MOST_COORDINATES
         self._places = self.likelihood.of_places()
@@ -390,7 +388,7 @@ class Surface:
         tried, top = [now], max((point.value for point in self.points.values()), default=-np.inf)
         for _ in range(_MOST_PENALTIES):
             step, gain = self._step(now)
-            l2 = float(np.clip(now.l2 * np.exp(step), self.least_l2, _MOST_L2))
+            l2 = float(np.clip(now.l2 * np.exp(step), self.least_l2, MOST_PENALTY))
             step = float(np.log(l2 / now.l2))
             if self._lean is not None and (gain < self._same or now.value + 2 * gain < top):
                 tried.append(self._moved(now, step))

@@ -15,6 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trilens._typing import FloatArray, Progress
+from trilens.calibration import (
+    ERRORS_FOR_WEIGHTS,
+    GAIN_FOR_WEIGHTS,
+)
 from trilens.maps.descent import (
     ChoiceFit,
     fit_choices,
@@ -44,8 +48,6 @@ _FEW_ITER, _ROUGH = 40, 1e-5
 _FOLD_STARTS, _STARTS, _MOST_WORK = 2, 6, 800_000
 #: The largest logarithm of a weight.
 _FARTHEST = 20.0
-#: How many standard errors the weights must gain with held-out answers, and how much at least.
-_ERRORS, _LEAST_GAIN = 3.0, 0.002
 #: Alternations of the map and the raters' lapses, as for one map.
 _ROUNDS = 2
 
@@ -367,7 +369,7 @@ class WeightsChoice:
     @property
     def asked_for(self) -> bool:
         """Whether the answers ask for weights."""
-        return self.gain > max(_ERRORS * self.error, _LEAST_GAIN)
+        return self.gain > max(ERRORS_FOR_WEIGHTS * self.error, GAIN_FOR_WEIGHTS)
 
 
 def choose_weights(

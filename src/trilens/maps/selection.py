@@ -17,6 +17,11 @@ from typing import TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, Progress
+from trilens.calibration import (
+    ANSWERS_FOR_EACH_COORDINATE,
+    EVIDENCE_FOR_DIMENSIONS,
+    EVIDENCE_FOR_FEATURES,
+)
 from trilens.maps.descent import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.held_out import Chances, folds_by_question, folds_by_rater, held_out
@@ -32,11 +37,6 @@ LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40)
 _FIRST_L2, _FEATURED_L2 = 1e-2, 1.0
 #: The least penalty that tells dimensions apart, where one was given.
 _LEAST_L2 = 1e-3
-#: The logarithm of the evidence that other dimensions must gain: it is not known better.
-_LEAST_GAIN = 1.0
-#: With fewer answers for each coordinate, and without features, the map follows them all, and
-#: Laplace's method takes that for evidence.
-_EACH_COORDINATE = 2.0
 #: Where one answer in so many is still more than enough of them, they may ask for more dimensions.
 _ONE_IN = 8
 #: Of the fits that are checked by held-out answers.
@@ -45,8 +45,6 @@ _MOST_ITER, _TOL = 200, 2e-5
 _LEAST = 1e-300
 #: What a block explains beside the remainder, as odds: in steps of a factor, within a range.
 _ODDS_STEP, _LEAST_ODDS, _MOST_ODDS = 3.0, 0.01, 300.0
-#: The logarithm of the evidence that features must gain: they have a parameter more.
-_LEAST_EVIDENCE = 5.0
 
 #: The shares of the blocks of features; empty without.
 Shares: TypeAlias = tuple[float, ...]
@@ -258,7 +256,11 @@ class _Search:
     def climb_dimensions(self, d: int, shares: Shares = (), *, down: bool = True) -> int:
         """The number of dimensions with the largest evidence, up or else down from one."""
         weight = float(self._answers.weight.sum())
-        enough = LADDER[-1] if shares else weight / (_EACH_COORDINATE * self._statements.n_objects)
+        enough = (
+            LADDER[-1]
+            if shares
+            else weight / (ANSWERS_FOR_EACH_COORDINATE * self._statements.n_objects)
+        )
         rungs = [rung for rung in LADDER if rung <= max(min(self._most, enough), d)]
         k = rungs.index(d)
         best = self.roughly(d, self.first, shares)
@@ -266,7 +268,7 @@ class _Search:
             start = k
             while 0 <= k + step < len(rungs):
                 new = self.roughly(rungs[k + step], best, shares, best.value)
-                if new.value <= best.value + _LEAST_GAIN:
+                if new.value <= best.value + EVIDENCE_FOR_DIMENSIONS:
                     break
                 k, best = k + step, new
             if k != start:
@@ -337,7 +339,7 @@ class _Search:
         found = self.roughly(best, near, own)
         if given is not None:
             return own, best, None
-        if found.value <= without.value + _LEAST_EVIDENCE:
+        if found.value <= without.value + EVIDENCE_FOR_FEATURES:
             self.tried = before
             return (), d, (0.0, 0.0)
         return own, best, ((found.value - without.value) / float(self._answers.weight.sum()), 0.0)

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from trilens.agreement import cells_of, raters_of
+from trilens.calibration import (
+    AGREEING_GUESSES,
+    BEYOND_GUESSES,
+    CLEAR_EVIDENCE,
+)
 from trilens.kinds import chance
 from trilens.statements import Statements
 
@@ -27,16 +32,6 @@ Reason: TypeAlias = Literal[
     "only counts",
     "no test",
 ]
-
-#: How much better than guesses held-out answers must be predicted, in mean log-likelihood times
-#: the root of the number of answers. Fifteen studies of guesses reached 0.07 at most; answers of
-#: which 30 % are wrong, 60 about each of 40 objects, 2 and more (``closer``, where these are too
-#: few to tell: 0.4).
-_BEYOND_GUESSES = 0.5
-#: Where the evidence for the map exceeds that for guesses by so much, nothing else is asked.
-_CLEAR_EVIDENCE = 50.0
-#: Guesses agree as much as the answers in at most so many studies.
-_AGREEING_GUESSES = 0.005
 
 
 @dataclass(frozen=True)
@@ -71,13 +66,13 @@ def support_of(fitted: Fit) -> Support:
     S = fitted.sample
     guessed = np.log(chance(S.kind))
     evidence = fitted.settings.evidence
-    if evidence is not None and evidence.value - len(S) * guessed > _CLEAR_EVIDENCE:
+    if evidence is not None and evidence.value - len(S) * guessed > CLEAR_EVIDENCE:
         return Support()
-    enough = guessed + _BEYOND_GUESSES / np.sqrt(len(S))
+    enough = guessed + BEYOND_GUESSES / np.sqrt(len(S))
     predicted = fitted.settings.scores.best(enough)
     if predicted == -np.inf:
         return Support("few questions")
-    if predicted < enough and agreeing_guesses(S) > _AGREEING_GUESSES:
+    if predicted < enough and agreeing_guesses(S) > AGREEING_GUESSES:
         return Support("guesses")
     return Support()
 

@@ -16,6 +16,7 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomSta
 from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
+from trilens.calibration import GROUP_PERMUTATIONS
 from trilens.errors import ParameterError, option, parameter_name
 from trilens.kinds import chance
 from trilens.maps.estimator import predicted
@@ -25,7 +26,7 @@ from trilens.maps.geometry import procrustes
 from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.questions.clouds import LEVEL, p_text
-from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
+from trilens.questions.group_test import GroupTest, differing_groups
 from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list, counts_up, is_missing, is_table
@@ -260,7 +261,7 @@ def compare_groups(
         why_not=words.no_group_test(test),
         shared=test.shared,
         exchanged=test.exchanged,
-        permutations=PERMUTATIONS,
+        permutations=GROUP_PERMUTATIONS,
         differing=differing,
         object_p_value=object_p,
         shift=_shift([each.plane for each in groups]),

@@ -23,6 +23,12 @@ import numpy as np
 from trilens._parameters import one_of, real_number, wrong
 from trilens._typing import BoolArray, FloatArray, RandomState
 from trilens.ask import Data, Question, ask, register
+from trilens.calibration import (
+    ANSWERS_TO_BE_KNOWN,
+    DEPTH_WIDER,
+    LEFT_OUT_OF_SET,
+    NOISY_DISSIMILARITIES,
+)
 from trilens.counts import Counted
 from trilens.kinds import n_answers
 from trilens.maps.draws import MOST_FACTORED, depths_of
@@ -30,8 +36,6 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.shares import DepthIntervals, counted_intervals
 
-#: Objects with fewer answers are always in the set: too little is known about them.
-LEAST_ANSWERS = 5
 #: Up to so many objects the depth on a draw is the mean over all triples; of more it is over so
 #: many for each object, the same ones on all draws, as many as this work allows.
 _ALL_TRIPLES_OBJECTS = 250
@@ -40,21 +44,12 @@ _DRAW_TRIPLES, _LEAST_TRIPLES, _DRAW_WORK = 1000, 200, 2_000_000_000
 _MEASURED = 2000
 #: Half the width of a 95 % interval, in standard errors.
 _Z = 1.96
-#: A few hundred drawn maps leave out some of what the answers allow (measured; see
-#: docs/claims.md).
-_WIDER = 1.2
-#: The posterior about a fitted map is a little too narrow: what may be left out is this share
-#: of what the level allows (measured; see docs/claims.md).
-_LEFT_OUT = 0.6
 #: With fewer draws from the posterior their deviations are taken for Gaussian.
 _FEW_DRAWS = 100
 #: Gaussian draws from which `plausible_largest` reads how often each score is the largest.
 _GAUSSIAN_DRAWS = 2000
 #: Numbers that are drawn at a time.
 _AT_A_TIME = 4_000_000
-#: Where answers about one pair pull together by more than this, the dissimilarities themselves
-#: may be noisy, and some dimensions of the map made of that noise.
-_NOISY = 1.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +139,7 @@ def intervals_of(fitted: Fit, level: float = 0.95) -> tuple[FloatArray, FloatArr
     expected = with_lapses(fitted, drawn, lapses[:, None])
     tail, middle = (1 - level) / 2, expected.mean(axis=0)
     ends = np.quantile(expected, [tail, 1 - tail], axis=0) - middle
-    ends = centrality_of(fitted) + _WIDER * ends
+    ends = centrality_of(fitted) + DEPTH_WIDER * ends
     ends[:, fitted.asked == 0] = [[0.0], [1.0]]
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
 
@@ -193,7 +188,7 @@ def _without_noise(fitted: Fit) -> Fit:
     2002, ch. 2.5). Dimensions are left out one by one while that is for the better.
     """
     S, many = fitted.sample, fitted.map.X.size > MOST_FACTORED
-    if many or fitted.dispersion <= _NOISY:
+    if many or fitted.dispersion <= NOISY_DISSIMILARITIES:
         return fitted
 
     def worth(of: Fit) -> float:
@@ -212,9 +207,9 @@ def _without_noise(fitted: Fit) -> Fit:
 
 def _often_most_central(fitted: Fit, level: float) -> BoolArray:
     """The objects that are the most central one on nearly all drawn maps, in either sense."""
-    level = 1 - _LEFT_OUT * (1 - level)
+    level = 1 - LEFT_OUT_OF_SET * (1 - level)
     found = depth_of(fitted)
-    unsure = fitted.asked < LEAST_ANSWERS
+    unsure = fitted.asked < ANSWERS_TO_BE_KNOWN
     sure = np.flatnonzero(~unsure)
     inside: BoolArray = unsure.copy()
     if not len(sure):

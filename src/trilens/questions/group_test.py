@@ -15,6 +15,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
+from trilens.calibration import (
+    AS_MUCH_IN_COMMON,
+    GROUP_PERMUTATIONS,
+    OWN_LISTS_ERRORS,
+    OWN_LISTS_ERRORS_OF_ANSWERS,
+)
 from trilens.kinds import n_answers
 from trilens.maps.draws import MOST_FACTORED, hold_still
 from trilens.maps.fitted import Fit
@@ -22,17 +28,11 @@ from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.statements import Statements
 from trilens.statements.combine import questions, side_pairs
 
-PERMUTATIONS = 999
 #: With fewer different divisions of the raters no difference could be beyond chance.
 _LEAST_DIVISIONS = 20
 #: Raters with answers in several groups are compared with themselves if they gave this share of
 #: the answers.
 _MOSTLY = 0.5
-#: Groups have lists of their own where raters of different groups have fewer questions in common
-#: than this share of what raters of one group have, by more than so many standard errors.
-_AS_MUCH_IN_COMMON, _BEYOND = 0.95, 4.0
-#: The same where the answers of each rater are exchanged, which other questions mislead sooner.
-_BEYOND_OF_ANSWERS = 2.0
 #: Groups share a question that this share of the raters of each was asked: if it were fewer, an
 #: exchange of raters would change which questions the groups share.
 _ASKED_OF = 0.5
@@ -88,7 +88,7 @@ def differing_groups(
     group: IntArray,
     fitted: Fit | None,
     seed: int = 0,
-    permutations: int = PERMUTATIONS,
+    permutations: int = GROUP_PERMUTATIONS,
     *,
     objects: bool = False,
 ) -> GroupTest:
@@ -137,7 +137,11 @@ def differing_groups(
     shared, expected = None, None
     whole = exchanged == "raters"
     if lists_of_their_own(
-        statements, question, rater, group, _BEYOND if whole else _BEYOND_OF_ANSWERS
+        statements,
+        question,
+        rater,
+        group,
+        OWN_LISTS_ERRORS if whole else OWN_LISTS_ERRORS_OF_ANSWERS,
     ):
         everywhere = _asked_of_all(question, rater, group, _ASKED_OF if whole else 0.0)
         shared, rows = int(everywhere.sum()), everywhere[question]
@@ -356,7 +360,7 @@ def lists_of_their_own(
     question: IntArray,
     rater: IntArray,
     group: IntArray,
-    least: float = _BEYOND,
+    least: float = OWN_LISTS_ERRORS,
 ) -> bool:
     """Whether raters of one group have more questions, or pairs, in common than others have.
 
@@ -391,7 +395,7 @@ def lists_of_their_own(
                 continue
             share = could_be / could
             beyond = (inside - every * share) / np.sqrt(every * share * (1 - share))
-            if beyond > least and across < _AS_MUCH_IN_COMMON * inside / could_be:
+            if beyond > least and across < AS_MUCH_IN_COMMON * inside / could_be:
                 return True
     return False
 

@@ -14,6 +14,9 @@ import numpy as np
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, Points, Question, ask, opened, register
+from trilens.calibration import (
+    BRANCH_LEVEL,
+)
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
 from trilens.maps.fitted import Fit
@@ -25,8 +28,6 @@ from trilens.words import about_tree
 #: How branches are joined: of average, complete, single and Ward's linkage the one that finds
 #: the most true branches (measured on fifteen kinds of studies).
 _LINKAGE: Literal["average"] = "average"
-#: A branch is claimed if it is one on so many of the maps that the answers allow.
-LEVEL = 0.95
 #: Of more objects the support is not worked out, and neighbours in the drawing are not sought.
 _MOST_SUPPORTED, _MOST_ORDERED = 1000, 500
 #: What a tree can be written as, beside pictures.
@@ -111,7 +112,9 @@ class Hierarchy(Tabular):
         n, found = len(self.names), []
         for i, members in enumerate(members_of(self.linkage)):
             support = None if self.support is None else float(self.support[i])
-            claimed = claimable and support is not None and support >= LEVEL and len(members) < n
+            claimed = (
+                claimable and support is not None and support >= BRANCH_LEVEL and len(members) < n
+            )
             claimed = claimed and _keeps_groups(self.structure, members)
             named = tuple(self.names[k] for k in members)
             found.append(Branch(named, float(self.linkage[i, 2]), support, claimed))
@@ -310,7 +313,7 @@ def _sentence(made: Hierarchy, support: Support) -> str:
     claimed = len(made.claimed) if shape is not None and _has_groups(shape) else None
     known = made.support is not None and shape is not None
     said = None if shape is None else shape.sentence
-    return about_tree(support.reason, known, said, len(made.names) - 2, claimed, LEVEL)
+    return about_tree(support.reason, known, said, len(made.names) - 2, claimed, BRANCH_LEVEL)
 
 
 def _newick_name(name: str) -> str:

@@ -14,6 +14,11 @@ from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, plain
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
+from trilens.calibration import (
+    COMPARED_ANSWERS,
+    COMPARED_RATERS,
+    RATER_PERMUTATIONS,
+)
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.estimator import predicted
@@ -36,10 +41,6 @@ from trilens.questions.reliability.raters import (
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import questions
 
-#: Raters with fewer answers are left out, and with fewer other raters nothing is compared.
-LEAST_ANSWERS, LEAST_RATERS = 20, 4
-#: Exchanges of raters for the test that they differ.
-_PERMUTATIONS = 199
 #: Raters without groups, drawn to compare with.
 _DRAWN = 399
 #: A group of raters has at least so many; and at most so many groups are sought.
@@ -259,7 +260,7 @@ def individuals(
     rater = rater[rater >= 0]
     found = Excess(S, rater, len(names), expected_of_raters(S, rater, len(names), inner.map))
     rng = np.random.default_rng([seed, 41])
-    by_chance = found.permuted_totals(_exchangeable(S, rater), _PERMUTATIONS, rng)
+    by_chance = found.permuted_totals(_exchangeable(S, rater), RATER_PERMUTATIONS, rng)
     p = p_value(float(np.trace(found.affinity)), by_chance)
     differ = p <= LEVEL
     alike = likeness(found.affinity, np.bincount(rater, minlength=len(names)))
@@ -297,12 +298,12 @@ def individuals(
 def can_compare(statements: Statements) -> bool:
     """Whether there are enough raters with enough answers."""
     known = group_raters(statements)
-    return known is not None and bool(_have_enough(known).sum() >= LEAST_RATERS)
+    return known is not None and bool(_have_enough(known).sum() >= COMPARED_RATERS)
 
 
 def _have_enough(known: RaterGroups) -> BoolArray:
     """Which raters gave enough answers."""
-    return np.bincount(known.of[known.of >= 0], minlength=len(known)) >= LEAST_ANSWERS
+    return np.bincount(known.of[known.of >= 0], minlength=len(known)) >= COMPARED_ANSWERS
 
 
 def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
@@ -314,10 +315,10 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
             parameter="answers",
         )
     enough = _have_enough(known)
-    if enough.sum() < LEAST_RATERS:
+    if enough.sum() < COMPARED_RATERS:
         raise ParameterError(
-            f"individuals needs {LEAST_RATERS} raters or more with {LEAST_ANSWERS} answers or "
-            f"more, and there {'is' if enough.sum() == 1 else 'are'} {int(enough.sum())} "
+            f"individuals needs {COMPARED_RATERS} raters or more with {COMPARED_ANSWERS} answers "
+            f"or more, and there {'is' if enough.sum() == 1 else 'are'} {int(enough.sum())} "
             f"(of {len(known):,} in all); ask more people, or each of them more questions",
             parameter="answers",
         )
@@ -554,7 +555,7 @@ def _mean(shares: FloatArray) -> float | None:
 
 def _sentences(found: Individuals) -> Iterator[str]:
     n, few = len(found.raters), len(found.left_out)
-    short = f" ({few:,} with fewer than {LEAST_ANSWERS} answers were left out)" if few else ""
+    short = f" ({few:,} with fewer than {COMPARED_ANSWERS} answers were left out)" if few else ""
     said = f"{n:,} raters were compared{short}; "
     if not found.differ:
         yield f"{said}that they see different things could not be shown ({p_text(found.p_value)})."

@@ -9,6 +9,9 @@ import numpy as np
 
 from trilens._typing import Int32Array, RandomState
 from trilens.answers import Answers
+from trilens.calibration import (
+    KIND_ERRORS,
+)
 from trilens.kinds import KINDS, Kind, chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
@@ -21,8 +24,6 @@ _LEAST = 60
 #: Objects beyond which a map takes long, and answers about each that are needed.
 _MOST_OBJECTS = 500
 _PER_OBJECT = 6
-#: Standard errors by which another kind predicts better.
-_BETTER = 5.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class KindFit:
             return None
         best = max(self.accuracy, key=self.gain)
         error = np.sqrt(0.25 / self.n_predicted) / (1 - chance(best))
-        better = self.gain(best) - max(self.gain(self.kind), 0.0) > _BETTER * error
+        better = self.gain(best) - max(self.gain(self.kind), 0.0) > KIND_ERRORS * error
         return best if better else None
 
     def __str__(self) -> str:

@@ -12,6 +12,10 @@ from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
+from trilens.calibration import (
+    ANSWERS_TO_BE_KNOWN,
+    MEDOID_LEVEL,
+)
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.lens import centrality
@@ -19,7 +23,6 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
 from trilens.questions.depth import (
-    LEAST_ANSWERS,
     centrality_of,
     intervals_of,
     level_with,
@@ -27,8 +30,6 @@ from trilens.questions.depth import (
 )
 from trilens.questions.labels import label_of_each, sorted_classes
 from trilens.shares import counted_intervals
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -172,13 +173,13 @@ def medoid(
 def _of_fit(fitted: Fit) -> Medoid:
     score = centrality_of(fitted)
     # a map draws what it knows little about to its middle
-    known = np.minimum(fitted.asked, LEAST_ANSWERS)
+    known = np.minimum(fitted.asked, ANSWERS_TO_BE_KNOWN)
     highest = score[known == known.max()].max()
     best = np.flatnonzero((score == highest) & (known == known.max()))
-    inside = medoid_set(fitted, LEVEL)
+    inside = medoid_set(fitted, MEDOID_LEVEL)
     inside[best] = True
     found = _described(fitted.names, "choice", score, float(highest), best, inside)
-    low, high = intervals_of(fitted, LEVEL)
+    low, high = intervals_of(fitted, MEDOID_LEVEL)
     level = level_with(fitted, found.index) & (known == known.max())
     return replace(found, close=_names_by_score(fitted.names, score, level), low=low, high=high)
 
@@ -190,7 +191,7 @@ def _of_counts(data: Any) -> Medoid:
         raise StatementError("there are no objects, so there is no medoid")
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
-    counted, names = counted_intervals(data, LEVEL), objects_of(counts).names
+    counted, names = counted_intervals(data, MEDOID_LEVEL), objects_of(counts).names
     found = _described(
         names, "depth", score, float(score.max()), best, counted.medoid_set, counts.appears
     )
@@ -200,7 +201,7 @@ def _of_counts(data: Any) -> Medoid:
 def _of_points(points: Points) -> Medoid:
     score = -total_distance(points.X)
     best = np.flatnonzero(score == score.max())
-    inside = counted_intervals(points.statements, LEVEL).medoid_set
+    inside = counted_intervals(points.statements, MEDOID_LEVEL).medoid_set
     return _described(points.names, points.method, score, None, best, inside)
 
 
@@ -223,7 +224,7 @@ def _described(
         name=names[first],
         depth=depth,
         candidates=_names_by_score(names, score, inside),
-        level=LEVEL,
+        level=MEDOID_LEVEL,
         tied=tuple(names[i] for i in tied),
         method=method,
         scores=score,

@@ -14,6 +14,12 @@ from trilens._parameters import one_of, real_number, seed_of, whole_number, wron
 from trilens._tabular import Tabular, and_list
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, opened, statements_of
+from trilens.calibration import (
+    ANSWERS_BEFORE_CHOOSING,
+    MANY_WRONG_CLOSER,
+    MANY_WRONG_GAINS_FROM,
+    OBJECTS_BEFORE_CHOOSING,
+)
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
@@ -37,12 +43,6 @@ Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 Reason: TypeAlias = Literal["adaptive", "random"]
 
-#: With fewer answers about each object, and no features, a map is no guide: measured, questions
-#: chosen by it are then worse than random ones.
-_LEAST_PER_OBJECT, _LEAST_OBJECTS = 18, 4
-#: The share of wrong ``closer`` answers from which choosing gains nothing until there are so many
-#: answers for each object (measured with 0.3; with 0.2 it gains sooner).
-_MANY_WRONG, _GAINS_FROM = 0.25, 60
 #: Questions that are looked at, where there are more.
 _POOL = 4000
 #: Up to so many questions all of them are listed.
@@ -238,19 +238,19 @@ def next_questions(
     drawn = _draw(free, inner.kind, inner.n_objects, random, taken, rng)
     caution = None
     if belief is None:
-        if inner.n_objects < _LEAST_OBJECTS:
-            caution = words.few_objects_to_choose_by(inner.n_objects, _LEAST_OBJECTS)
+        if inner.n_objects < OBJECTS_BEFORE_CHOOSING:
+            caution = words.few_objects_to_choose_by(inner.n_objects, OBJECTS_BEFORE_CHOOSING)
         else:
-            needed = _LEAST_PER_OBJECT * inner.n_objects // 3
+            needed = ANSWERS_BEFORE_CHOOSING * inner.n_objects // 3
             caution = words.few_answers_to_choose_by(len(inner), inner.n_objects, needed)
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
         given_before = question_keys(inner)[0]
         picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, given_before, rng)
         wrong_share = belief.model.lapse * wrong_by_chance(inner.kind)
-        enough = _GAINS_FROM * inner.n_objects
-        if inner.kind == "closer" and wrong_share >= _MANY_WRONG and len(inner) < enough:
-            caution = words.choosing_gains_little(wrong_share, _GAINS_FROM, enough)
+        enough = MANY_WRONG_GAINS_FROM * inner.n_objects
+        if inner.kind == "closer" and wrong_share >= MANY_WRONG_CLOSER and len(inner) < enough:
+            caution = words.choosing_gains_little(wrong_share, MANY_WRONG_GAINS_FROM, enough)
         if rater is None and inner.chosen is not None and 2 * len(taken) > possible:
             caution = words.random_ones_are_left_over(len(taken), possible)
     by_chance = np.arange(len(picked)) < random
@@ -364,12 +364,12 @@ def _belief(
     seed: int,
 ) -> _Belief | None:
     """From the answers, or features, or None where there is too little of either."""
-    if inner.n_objects < _LEAST_OBJECTS:
+    if inner.n_objects < OBJECTS_BEFORE_CHOOSING:
         return None
     known = features is not None or any(
         isinstance(each, Fit) and each.features is not None for each in (fitted, start)
     )
-    if not known and 3 * len(inner) < _LEAST_PER_OBJECT * inner.n_objects:
+    if not known and 3 * len(inner) < ANSWERS_BEFORE_CHOOSING * inner.n_objects:
         return None
     if len(inner) == 0:
         return None if features is None else _first_belief(features, inner)

@@ -22,6 +22,12 @@ from trilens._parameters import one_of, real_number, seed_of, whole_number, wron
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, statements_of, with_fit
+from trilens.calibration import (
+    EVEN_LOOKS,
+    FIRST_LOOK,
+    LOOK_GROWTH,
+    STOPPING_DRAWS,
+)
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
@@ -35,13 +41,6 @@ from trilens.statements.combine import questions
 Rule: TypeAlias = Literal["medoid", "map", "groups", "price"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
-#: The first look, in answers for each object, and the growth from look to look.
-_FIRST, _GROWTH = 6, 1.5
-#: The looks that may miss equally often.
-_EVEN_LOOKS = 9
-#: Maps that are drawn to tell how often a set misses: as many as let two of them miss, but not
-#: fewer nor more than these. (At the level 0.95: 400; 800 at the tenth look, then 2,400, 4,000.)
-_DRAWS = (400, 4000)
 #: A higher level would take more maps than these.
 _MOST_LEVEL = 0.99
 #: The column of a survey's export that says when an answer was given.
@@ -212,7 +211,7 @@ def stopping(
         return seen
     may_miss = (1 - level) * spent(look)
     seen = replace(seen, level=1 - may_miss)
-    draws = int(np.clip(np.ceil(2 / may_miss), *_DRAWS))
+    draws = int(np.clip(np.ceil(2 / may_miss), *STOPPING_DRAWS))
     first = _first(given, at, fitted, seed_of(random_state))
     inner, rank = replace(first.canonical[0], n_draws=draws), first.canonical[1]
     if rule == "medoid":
@@ -260,10 +259,10 @@ def looks(n_objects: int, answers: int) -> tuple[int, int, int]:
     >>> looks(60, 100), looks(60, 600)
     ((0, 0, 360), (2, 540, 810))
     """
-    look, at, following = 0, 0, _FIRST * n_objects
+    look, at, following = 0, 0, FIRST_LOOK * n_objects
     while following <= answers:
         look, at = look + 1, following
-        following = int(_FIRST * n_objects * _GROWTH**look)
+        following = int(FIRST_LOOK * n_objects * LOOK_GROWTH**look)
     return look, at, following
 
 
@@ -273,8 +272,8 @@ def spent(look: int) -> float:
     >>> spent(1), spent(9), round(spent(10), 3), round(sum(spent(k) for k in range(1, 10_000)), 3)
     (0.1, 0.1, 0.05, 1.0)
     """
-    late = look - _EVEN_LOOKS
-    even = 1 / (_EVEN_LOOKS + 1)
+    late = look - EVEN_LOOKS
+    even = 1 / (EVEN_LOOKS + 1)
     return even if late <= 0 else even / (late * (late + 1))
 
 

@@ -29,6 +29,12 @@ from trilens.ask import (
     register,
     statements_of,
 )
+from trilens.calibration import (
+    FEW_NEIGHBORS_AGREE,
+    LABELS_SIGNIFICANCE,
+    NEAREST_LABELS,
+    NEAREST_OF_FEW_LABELS,
+)
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import LabelError, ParameterError, option, parameter_name
 from trilens.maps.fitted import Fit
@@ -47,13 +53,8 @@ METHODS = ("depth", "krng", *MAPS)
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
 _GROUPS = 10
-#: Labels count as learnable when chance would do as well less often than this.
-SIGNIFICANCE = 0.02
 #: How often labels are dealt out anew, and among how many objects at most.
 _DEALS, _MOST_DEALT = 999, 2000
-#: A label is contradicted when at most this share of so many neighbours have it.
-FEW_AGREE = 0.25
-NEAREST, NEAREST_OF_FEW = 11, 7
 
 
 @dataclass(frozen=True)
@@ -481,7 +482,7 @@ def check_labels(
     most = np.bincount(truth).max() / len(truth)
     p_value = float(bdtrc(right - 1, len(truth), most)) if right else 1.0
     p_value = max(p_value, _dealt_anew(model, labels, random_state))
-    learnable = p_value < SIGNIFICANCE
+    learnable = p_value < LABELS_SIGNIFICANCE
     return LabelCheck(
         codes=found,
         error=1 - right / len(truth),
@@ -515,7 +516,7 @@ def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state:
 
 
 def _nearest_of(n_labelled: int) -> int:
-    return NEAREST if n_labelled >= 40 else NEAREST_OF_FEW
+    return NEAREST_LABELS if n_labelled >= 40 else NEAREST_OF_FEW_LABELS
 
 
 def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: IntArray) -> BoolArray:
@@ -530,7 +531,7 @@ def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: Int
         if agreeing is not None:
             # a small class cannot have half of so many neighbours
             could = np.minimum(nearest, 2 * (size - 1))[own[other]]
-            other[other] = agreeing <= FEW_AGREE * could
+            other[other] = agreeing <= FEW_NEIGHBORS_AGREE * could
     return other
 
 

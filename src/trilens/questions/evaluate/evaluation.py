@@ -24,6 +24,9 @@ from trilens.agreement import (
     spread,
 )
 from trilens.ask import Data, is_enough, opened, statements_of
+from trilens.calibration import (
+    MODELS_SIGNIFICANCE,
+)
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.evaluate.alignment import by_aligned_embedding
@@ -48,8 +51,6 @@ _FLIPS = 9999
 _LEAST_RATERS = 3
 #: Objects that are listed for two models, from so many answers on.
 _LISTED, _LEAST_ANSWERS = 5, 10
-#: A model ranks behind another whose advantage has a smaller p-value, adjusted for all pairs.
-_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -703,7 +704,7 @@ class Comparison(Tabular):
         """
         ranks = {model.name: [1, len(self.models)] for model in self.models}
         for found in self.differences:
-            if found.adjusted < _SIGNIFICANT:
+            if found.adjusted < MODELS_SIGNIFICANCE:
                 ranks[found.first][1] -= 1
                 ranks[found.second][0] += 1
         return {name: (best, worst) for name, (best, worst) in ranks.items()}

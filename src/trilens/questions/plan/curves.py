@@ -9,13 +9,16 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.ask import LEAST_PER_OBJECT
+from trilens.calibration import (
+    BEYOND_MODEL,
+    FEWEST_RATERS_THAT_TELL,
+)
 from trilens.kinds import Kind, chance
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.depth import medoid_set
 from trilens.questions.plan.goals import AIMS, ASKED, Goal, Prior, missing, reached
 from trilens.questions.plan.worlds import People, World, answered, asked_of
 from trilens.questions.reliability.raters import FOLDS, can_hold_out, hold_out
-from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Simulated people and objects: where one kind is planned for, and where three are compared.
@@ -24,11 +27,6 @@ _WORLDS, _WORLDS_EACH = 8, 5
 PER_OBJECT, _TIMES_PILOT, _MOST_PER_OBJECT = (6.0, 24.0, 96.0), (1.0, 4.0, 16.0), 150.0
 #: Of more objects so many are simulated, with as many answers for each.
 MOST_SIMULATED = 100
-#: People follow no model to the letter. In forty studies, other than those in docs/claims.md,
-#: what came of ten times the pilot lay above what was expected by this much, and differed from
-#: study to study by this standard deviation: the log odds of an object to be in the medoid's set,
-#: and of an answer to be predicted by a perfect map.
-_BEYOND_MODEL: dict[str, tuple[float, float]] = {"medoid": (0.2, 0.35), "map": (0.2, 0.25)}
 #: Virtual studies that intervals are read off.
 _DRAWS = 4000
 
@@ -240,7 +238,7 @@ def _as_the_pilot(lines: Lines, goal: Goal, people: People, n: int, seed: int) -
         gain = float(np.cov(values, expected)[0, 1]) / variance
         return np.asarray(values + gain * moved)
 
-    shift, spread = _BEYOND_MODEL[goal]
+    shift, spread = BEYOND_MODEL[goal]
     beyond = shift + spread * rng.standard_normal(_DRAWS)
     if lines.best is None:
         return replace(lines, at=corrected(lines.at) + beyond)
@@ -267,7 +265,7 @@ def _thresholds(
         at = middle
         for look in range(looks):
             at = float(np.clip(at, least, most))
-            S = answered(world, round(np.exp(at)), raters or 2 * LEAST_RATERS, rng)
+            S = answered(world, round(np.exp(at)), raters or 2 * FEWEST_RATERS_THAT_TELL, rng)
             x.append(at)
             found.append(reached(goal, world, _fitted(S, seed), target, seed))
             at += (-step if found[-1] else step) / (1 + look)

@@ -15,6 +15,10 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
+from trilens.calibration import (
+    FEWEST_RATERS_THAT_TELL,
+    PLAN_LEVEL,
+)
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.maps.likelihood import in_own_order
@@ -29,7 +33,6 @@ from trilens.questions.plan.curves import (
 from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.questions.stopping import MOST_MONEY
-from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 from trilens.words import counted
 
@@ -37,8 +40,6 @@ from trilens.words import counted
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for
 #: `odd`, where three objects are compared as well.
 SECONDS: dict[Kind, float] = {"central": 4.02, "odd": 4.02, "closer": 1.56}
-#: A plan's answers are enough in this share of the studies that may come.
-SURE = 0.8
 #: Minutes that a rater is asked for where the number of raters is free, and more than which is
 #: remarked on; questions in a round.
 _MINUTES, _LONG, _ROUND = 10.0, 40.0, 50
@@ -328,7 +329,7 @@ def plan(
     for at, each in enumerate(kinds):
         share = _part(progress, at, len(kinds))
         found[each] = simulate(goal, each, n, wanted, people, raters, seed, share)
-    sure = wanted if goal == "difference" else SURE
+    sure = wanted if goal == "difference" else PLAN_LEVEL
     needs = {each: _needed(curve, goal, n, wanted, sure) for each, curve in found.items()}
     reached = [each for each in kinds if needs[each] is not None]
     if not reached:
@@ -593,7 +594,7 @@ def _shared_out(
     to 0.05; but at most a tenth of a rater's questions, each.
     """
     each = max(int(60 * _MINUTES / seconds), 10)
-    fewest = 2 * _LEAST_IN_GROUPS if goal == "difference" else LEAST_RATERS
+    fewest = 2 * _LEAST_IN_GROUPS if goal == "difference" else FEWEST_RATERS_THAT_TELL
     people = raters or max(-(-answers // int(each * (1 - 2 * _MOST_AGAIN))), fewest)
     own = min(-(-answers // people), int(possible * (1 - _MOST_AGAIN)))
     most = round(_MOST_AGAIN * own)
@@ -704,7 +705,7 @@ def _told(made: Plan, point: Expected) -> str:
 
 
 def _sentences(made: Plan) -> Iterator[str]:
-    share = made.target if made.goal == "difference" else SURE
+    share = made.target if made.goal == "difference" else PLAN_LEVEL
     aim = {
         "medoid": f"at most {made.target:g} objects could be the most central one",
         "rank": f"the rank correlation of centrality with the truth is {made.target:g}",

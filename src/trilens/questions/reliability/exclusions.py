@@ -11,6 +11,9 @@ import numpy as np
 from trilens._parameters import shown, wrong
 from trilens._typing import AnyArray, BoolArray, IntArray
 from trilens.agreement import AsDict
+from trilens.calibration import (
+    CATCH_TRIALS_PASSED,
+)
 from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import answer_column
 from trilens.questions.reliability.raters import RaterCheck
@@ -22,8 +25,6 @@ from trilens.statements.selection import Selection, step_of
 #: Correct answers as statements, or the correct answer to each row, None or empty for ordinary
 #: questions.
 CatchLike: TypeAlias = Statements | Iterable[Any]
-#: A rater who answers fewer of the test questions correctly than this share has failed them.
-_PASSED = 0.5
 #: Texts in a column that mean no.
 _NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
 
@@ -241,4 +242,4 @@ def exclusions_of(
 
 
 def _failed(check: RaterCheck) -> bool:
-    return check.catch_right < _PASSED * check.catch_asked
+    return check.catch_right < CATCH_TRIALS_PASSED * check.catch_asked

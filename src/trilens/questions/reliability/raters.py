@@ -17,6 +17,16 @@ import numpy as np
 from trilens._tabular import natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
+from trilens.calibration import (
+    CARELESS_FALSE_ALARMS,
+    DECISIVE_ODDS,
+    DIFFERING_GUESSES,
+    FEW_CARELESS,
+    ONE_INVERTED_IN,
+    TELLING_DEVIATIONS,
+    UNCLEAR_RATERS,
+    UNCLEAR_SHARE,
+)
 from trilens.kinds import chance, wrong_by_chance
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
@@ -44,8 +54,6 @@ _FEWEST = 50
 #: Into how many parts raters are divided, round by round: in each round those who seem careless
 #: count less for the maps.
 FOLDS = (5, 5, 8)
-#: As long as fewer raters than this share seem careless, the maps do not suffer.
-_FEW_CARELESS = 0.03
 #: The lapse rates that a careful rater may have. With two answers to choose from 0.6 means 30 %
 #: wrong ones, with three 40 %.
 _CAREFUL: FloatArray = np.linspace(0.0, 0.6, 13)
@@ -55,22 +63,8 @@ _RATER_LAPSES = np.linspace(0.0, 1.0, 41)
 _CARELESS_SHARES = np.linspace(0.01, 0.99, 25)
 #: How far the map is trusted: its odds are taken to these powers.
 _SHARPNESS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4)
-#: The share of careful raters that may be called careless; half of what is claimed, because
-#: the map and the distribution of the careful raters are estimates.
-_FALSE_ALARMS = 0.005
 #: Careful raters drawn to find out what these would look like.
 _DRAWN = 4000
-#: Guesses look inverted with at most one in so many raters.
-_INVERTED = 200.0
-#: The share of guessing raters who may seem to know what to say.
-_DIFFERS = 0.01
-#: The share of them, and the number in a study, who may be unclear instead of careless.
-_UNCLEAR, _UNCLEAR_RATERS = 0.05, 0.15
-#: How many times as likely guesses must be where other misfits are known to differ.
-_DECISIVE = 10.0
-#: By how many standard deviations careful raters as many as the misfits must stand out from
-#: guesses, together, for misfits that do not to be called careless.
-_TELLING = 0.5
 #: Lapse rates of all answers together, and the drop of the log likelihood that ends a 95 %
 #: interval.
 _LAPSES = np.linspace(0.0, 1.0, 201)
@@ -235,7 +229,7 @@ class Judgement:
     @property
     def misfits(self) -> BoolArray:
         """(R,): whose answers fit those of the others no better than guesses."""
-        return (self.odds > self.bound) | (self.inverted > _INVERTED)
+        return (self.odds > self.bound) | (self.inverted > ONE_INVERTED_IN)
 
 
 def judged(
@@ -250,7 +244,7 @@ def judged(
     last = first
     for folds in FOLDS[1:]:
         judgement = judge_raters(last.chances, rater, n_raters, bound=False)
-        if judgement.share < _FEW_CARELESS:
+        if judgement.share < FEW_CARELESS:
             break
         weights = 1 - judgement.careless[rater]
         last = hold_out(statements, rater, fitted, random_state, weights, folds)
@@ -326,7 +320,7 @@ def verdicts_of(
     one_place = _same_place(statements, rater, n_raters)[1]
     rest = []
     for i in np.flatnonzero(judgement.misfits & (answers >= FEW_ANSWERS)).tolist():
-        told[i] = "inverted" if judgement.inverted[i] > _INVERTED else "careless"
+        told[i] = "inverted" if judgement.inverted[i] > ONE_INVERTED_IN else "careless"
         if told[i] == "careless" and not one_place[i]:
             rest.append(i)
     if not rest:
@@ -334,17 +328,17 @@ def verdicts_of(
     known, part, of = np.array(rest), *_only(statements, rater, rest)
     sense = sense_of(part, of, len(rest), seed)
     for i, p in zip(rest, sense.p_value, strict=True):
-        if p <= max(_DIFFERS, min(_UNCLEAR, _UNCLEAR_RATERS / len(rest))):
-            told[i] = "differs" if p <= _DIFFERS else "unclear"
+        if p <= max(DIFFERING_GUESSES, min(UNCLEAR_SHARE, UNCLEAR_RATERS / len(rest))):
+            told[i] = "differs" if p <= DIFFERING_GUESSES else "unclear"
     careful = [i for i in range(n_raters) if told[i] == "careful"]
     if not careful or all(told[i] != "careless" for i in rest):
         return told
     expected = answers[known] * usual_sense(*_only(statements, rater, careful), len(careful), seed)
-    if np.sqrt((expected**2).sum()) < _TELLING:
+    if np.sqrt((expected**2).sum()) < TELLING_DEVIATIONS:
         undecided = np.ones(len(rest), dtype=bool)
-    elif min(sense.p_of_all, *(sense.p_value * len(rest))) <= _DIFFERS:
+    elif min(sense.p_of_all, *(sense.p_value * len(rest))) <= DIFFERING_GUESSES:
         for_guesses = expected * (expected / 2 - sense.own)
-        undecided = for_guesses < np.log(_DECISIVE)
+        undecided = for_guesses < np.log(DECISIVE_ODDS)
     else:
         return told
     for k, i in enumerate(rest):
@@ -433,7 +427,7 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
         own = chances[np.arange(m), answer]
         drawn = _log_likelihoods(own, rater, n_raters, _CAREFUL, c)
         logs.append(guessed - _mixed(drawn, prior))
-    return float(np.exp(np.clip(np.quantile(logs, 1 - _FALSE_ALARMS), 0.0, 600.0)))
+    return float(np.exp(np.clip(np.quantile(logs, 1 - CARELESS_FALSE_ALARMS), 0.0, 600.0)))
 
 
 def error_rate_of(

@@ -1,0 +1,77 @@
+"""The same data say the same on both sides of every limit at which the work is done differently."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import trilens as tl
+
+
+def _answers(n, d, m, error_rate, kind="central", seed=1):
+    """Answers to random questions about a cloud; wrong ones are each as likely."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    shown = np.array([rng.choice(n, 3, replace=False) for _ in range(min(m, 20_000))])
+    shown = shown[rng.integers(len(shown), size=m)] if m > len(shown) else shown
+    a, b, c = (X[shown[:, k]] for k in range(3))
+    sides = np.stack([((b - c) ** 2).sum(1), ((a - c) ** 2).sum(1), ((a - b) ** 2).sum(1)], 1)
+    pick = sides.argmax(1) if kind == "central" else sides.argmin(1)
+    wrong = rng.random(m) < error_rate
+    pick = np.where(wrong, (pick + rng.integers(1, 3, m)) % 3, pick)
+    rows = np.arange(m)
+    triples = np.stack([shown[rows, (pick + k) % 3] for k in range(3)], 1)
+    return tl.Statements(triples, n, kind=kind)
+
+
+def _agree(one, two, most_wider):
+    """Medoids whose intervals hold each other's depth, are as wide, and whose sets are as large."""
+    assert one.interval[0] <= two.depth <= one.interval[1]
+    assert two.interval[0] <= one.depth <= two.interval[1]
+    widths = sorted(high - low for low, high in (one.interval, two.interval))
+    assert widths[1] <= most_wider * widths[0]
+    sizes = sorted(len(found.candidates) for found in (one, two))
+    assert sizes[1] <= most_wider * sizes[0] + 1
+
+
+@pytest.mark.slow
+def test_one_answer_more_than_300_000_changes_nothing():
+    S = _answers(40, 2, 300_001, 0.15)
+    _agree(tl.medoid(S.take(np.arange(300_000))), tl.medoid(S), most_wider=1.5)
+
+
+@pytest.mark.slow
+def test_one_object_more_than_1000_changes_nothing():
+    one, two = (tl.medoid(_answers(n, 2, 50_000, 0.15)) for n in (1000, 1001))
+    _agree(one, two, most_wider=1.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [195, 205])
+def test_the_error_rate_is_right_on_both_sides_of_1000_coordinates(n):
+    M = tl.ChoiceMap(5).fit(_answers(n, 5, 30_000, 0.3))
+    assert M.error_rate_ == pytest.approx(0.3, abs=0.03)
+    low, high = M.error_rate_interval_
+    assert high - low < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [195, 205])
+def test_five_dimensions_are_found_on_both_sides_of_1000_coordinates(n):
+    assert tl.fit(_answers(n, 5, 30_000, 0.1)).map.X.shape[1] in (4, 5)
+
+
+def test_the_medoid_and_the_intervals_of_depth_name_the_same_set():
+    S = _answers(40, 2, 3000, 0.15)
+    F = tl.fit(S)
+    medoid, depth = tl.medoid(F), tl.depth_intervals(F)
+    assert medoid.name == tl.medoid(S).name
+    assert set(medoid.candidates) == set(map(str, np.flatnonzero(depth.medoid_set)))
+    assert medoid.depth == depth.depth.max()
+
+
+@pytest.mark.slow
+def test_sets_are_as_large_on_both_sides_of_950_different_answers():
+    S = _answers(20, 2, 1000, 0.15)
+    one, two = (tl.medoid(S.take(np.arange(m))) for m in (900, 1000))
+    assert abs(len(one.candidates) - len(two.candidates)) <= 3
