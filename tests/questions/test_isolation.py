@@ -128,9 +128,9 @@ def test_a_tail_is_said_on_the_screen_and_in_the_report():
     found = replace(
         outliers(S, method="depth"), shape="long tail", tail=("b", "a"), p_value=0.3, reason=None
     )
-    said = next(_notes(found))
-    assert said.startswith("the objects thin out into a long tail; none stands apart from it")
-    assert said.endswith("farthest out: b, a")
+    said = list(_notes(found))
+    assert said[0].startswith("no outlier could be confirmed (p = 0.30); least central: ")
+    assert said[1] == "the objects thin out into a long tail; farthest out: b, a"
     facts = {"describe": {"statements": 40}, "outliers": found.to_dict()}
-    assert "into a long tail; none stands apart" in words.outliers(facts)
+    assert "No outlier could be confirmed" in words.outliers(facts)
     assert "<bdi>b</bdi> and <bdi>a</bdi>" in words.outliers(facts)

@@ -90,8 +90,7 @@ def _mapped(
     """The maps that answers about clouds, to the same questions, would have."""
     if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
         plain = replace(fit, features=None)
-        # from where they are, and to the end: steps too few would leave far objects where they were,
-        # which a map draws in
+        # to the end: after few steps far objects, which a map draws in, would be where they were
         for cloud in clouds:
             answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
             yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X

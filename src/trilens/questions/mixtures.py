@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
+from trilens.calibration import HEAVY_TAILS_PRIOR
 
 #: Groups that are tried, and members that each has at least.
 _MOST_GROUPS, _LEAST_MEMBERS = 5, 4
 #: The variance of a group is at least this share of that of the map.
 _LEAST_VARIANCE = 0.003
-#: Degrees of freedom of the heavy tails, and what they count for beforehand.
-_FREEDOM, _HEAVY_PRIOR = 3.0, 0.3
+#: Degrees of freedom of the heavy tails.
+_FREEDOM = 3.0
 #: Steps by which Student's t is fitted.
 _STEPS = 15
 
@@ -111,7 +112,7 @@ def fit_mixtures(points: FloatArray, inside: IntArray, seed: int = 0) -> Mixture
             for alike in (True, False):
                 found += _fitted(points, inside, number, alike, floor, seed)
     score = np.array([one.score for one in found])
-    prior = np.array([_HEAVY_PRIOR if one.heavy else 1.0 for one in found])
+    prior = np.array([HEAVY_TAILS_PRIOR if one.heavy else 1.0 for one in found])
     weights = prior * np.exp(score - score.max())
     return Mixtures(tuple(found), weights / weights.sum())
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import central_counts
+from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLATION
 from trilens.kinds import Kind
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
@@ -27,12 +28,6 @@ _THIRD = 3
 _APART = 0.6
 #: A gap behind k objects counts for more by this power of k.
 _MORE = 0.3
-#: Maps that decide, and by how much their share is multiplied: the groups are fitted to the map
-#: that is tested, and fit it a little too well (measured, see docs/claims.md).
-DRAWS, _TIMES = 199, 1.25
-#: The share of the level that the test on the map has beside that of counts, which are clear
-#: where they show anything.
-_BY_MAP = 0.8
 #: Heavy tails of less weight are not looked at.
 _NO_WEIGHT = 0.002
 #: So many far objects or more, of which more than this share come together before they come to
@@ -142,7 +137,11 @@ def outliers_of_fit(fitted: Fit) -> OutlierTest:
     if not fitted.support or len(X) < LEAST_OBJECTS:
         return OutlierTest(nothing, None)
     first, counted = _isolated(fitted, nothing), _counted(fitted)
-    tests = [(first, 1.0)] if counted is None else [(first, _BY_MAP), (counted, 1 - _BY_MAP)]
+    tests = (
+        [(first, 1.0)]
+        if counted is None
+        else [(first, LEVEL_OF_ISOLATION), (counted, 1 - LEVEL_OF_ISOLATION)]
+    )
     p = min(1.0, min((test.p_value or 1.0) / share for test, share in tests))
     objects = nothing.copy()
     if p <= LEVEL:
@@ -194,7 +193,8 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     found[rest[order[:number]]] = True
     if lie_together(X[rest], found[rest]):
         return OutlierTest(np.zeros_like(found), 1.0, 1.0)
-    mixtures = fit_mixtures(X, np.flatnonzero(~(found | apart)), fitted.seed)
+    # without all that may stand apart, or the others would hide behind each other
+    mixtures = fit_mixtures(X, np.sort(rest[order[most_apart(len(rest)) :]]), fitted.seed)
     rng = np.random.default_rng([fitted.seed, 23, int(apart.sum())])
 
     def gap_of(drawn: FloatArray) -> float:
@@ -209,24 +209,24 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
             return drawn
 
         wide = maps = 0
-        for value in null(fitted, draw, gap_of, DRAWS, rng=rng):
+        for value in null(fitted, draw, gap_of, ISOLATION_DRAWS, rng=rng):
             maps += 1
             wide += value >= gap
             if wide >= enough:
                 return wide / maps
         return (wide + 1) / (maps + 1)
 
-    enough = int(LEVEL / _TIMES * (DRAWS + 1)) + 1
+    enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
     plain = share(False, enough)
-    p_plain = min(1.0, _TIMES * plain)
+    p_plain = min(1.0, ISOLATION_TIMES * plain)
     if p_plain > LEVEL:
         return OutlierTest(np.zeros_like(found), p_plain, p_plain)
     heavy = mixtures.heavy
     p = p_plain
     if heavy > _NO_WEIGHT:
-        left = (LEVEL / _TIMES - (1 - heavy) * plain) / heavy
-        enough = max(int(left * (DRAWS + 1)) + 1, 1)
-        p = min(1.0, _TIMES * ((1 - heavy) * plain + heavy * share(True, enough)))
+        left = (LEVEL / ISOLATION_TIMES - (1 - heavy) * plain) / heavy
+        enough = max(int(left * (ISOLATION_DRAWS + 1)) + 1, 1)
+        p = min(1.0, ISOLATION_TIMES * ((1 - heavy) * plain + heavy * share(True, enough)))
     if p <= LEVEL:
         return OutlierTest(found, p, p_plain, p)
     return OutlierTest(np.zeros_like(found), p, p_plain, p, found)
@@ -287,8 +287,8 @@ def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int 
     p = 0.0
     for dimension in _DIMENSIONS:
         radius, share = _depth_profile(kind, dimension)
-        by_chance = np.empty(DRAWS)
-        for i in range(DRAWS):
+        by_chance = np.empty(ISOLATION_DRAWS)
+        for i in range(ISOLATION_DRAWS):
             drawn = np.linalg.norm(rng.standard_normal((len(own), dimension)), axis=1)
             expected = np.interp(drawn, radius, share)
             spread = float(expected.var())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
-from trilens.questions.depth import centrality_of
+from trilens.questions.depth import centrality_of, intervals_of
 from trilens.questions.outlier_test import (
     LEAST_OBJECTS,
     OutlierShape,
@@ -54,8 +54,8 @@ class Outliers(Tabular):
         The outliers.
     scores : (len(indices),) array
         Their scores, low for an outlier: centrality, or minus the local outlier factor.
-    suggested : int
-        How many objects stand apart by more than chance.
+    apart : tuple of str
+        The objects that stand apart by more than chance, listed or not.
     shape : {"outliers", "long tail", "none"}
         What the far objects are. They stand apart if they are isolated by more than chance, and
         are a long tail if only groups with long tails would have them.
@@ -79,14 +79,17 @@ class Outliers(Tabular):
     all_scores : (n,) array
         The score of every object.
     least_central : tuple of str
-        The objects of lowest score, outliers or not: a quarter of all, at most eight.
+        The objects of lowest centrality (Algorithm 2), outliers or not, the least central first: a
+        quarter of all, at most eight.
+    clearly_least : str or None
+        The least central object, where the interval of its centrality lies below all others.
     """
 
     indices: IntArray
     names: tuple[str, ...]
     scores: FloatArray
     depths: FloatArray
-    suggested: int
+    apart: tuple[str, ...]
     shape: OutlierShape
     tail: tuple[str, ...] | None
     p_value: float | None
@@ -98,9 +101,15 @@ class Outliers(Tabular):
     method: str
     all_scores: FloatArray = field(repr=False)
     least_central: tuple[str, ...]
+    clearly_least: str | None = None
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def suggested(self) -> int:
+        """How many objects stand apart by more than chance."""
+        return len(self.apart)
 
     @property
     def caution(self) -> str | None:
@@ -119,6 +128,7 @@ class Outliers(Tabular):
                 {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
             "suggested": self.suggested,
+            "apart": list(self.apart),
             "shape": self.shape,
             "tail": None if self.tail is None else list(self.tail),
             "p_value": self.p_value,
@@ -128,6 +138,7 @@ class Outliers(Tabular):
             "caution": self.caution,
             "method": self.method,
             "least_central": list(self.least_central),
+            "clearly_least": self.clearly_least,
             "tied": list(self.tied[:MOST_TIED]),
             "tied_count": len(self.tied),
         }
@@ -185,7 +196,17 @@ def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers
         score = -outlier_factors(fitted.map.X)
     apart = outliers_of_fit(fitted)
     count = _how_many(len(depth), n, contamination)
-    return _described(fitted.names, "choice", score, depth, apart, support, count)
+    found = _described(fitted.names, "choice", score, depth, apart, support, count)
+    return replace(found, clearly_least=_below_all(fitted, depth))
+
+
+def _below_all(fitted: Fit, depth: FloatArray) -> str | None:
+    """The least central object, where its interval lies below those of all others."""
+    if not fitted.support or fitted.n_objects < LEAST_OBJECTS:
+        return None
+    low, high = intervals_of(fitted)
+    least = int(depth.argmin())
+    return fitted.names[least] if high[least] < np.delete(low, least).min() else None
 
 
 def _of_counts(data: Any, n: int | None, contamination: float | None) -> Outliers:
@@ -226,6 +247,7 @@ def _described(
 ) -> Outliers:
     by_name = object_order(names, len(names))
     order = by_name[np.argsort(score[by_name], kind="stable")]
+    least = by_name[np.argsort(depth[by_name], kind="stable")]
     if count is None:
         chosen = order[apart.objects[order]]
         tied = order[:0]
@@ -237,7 +259,7 @@ def _described(
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
         depths=depth[chosen],
-        suggested=int(apart.objects.sum()),
+        apart=tuple(names[i] for i in order[apart.objects[order]]),
         shape=apart.shape,
         tail=None if apart.tail is None else tuple(names[i] for i in order[apart.tail[order]]),
         p_value=apart.p_value,
@@ -248,7 +270,7 @@ def _described(
         tied=tuple(names[i] for i in tied),
         method=method,
         all_scores=score,
-        least_central=tuple(names[i] for i in order[: min(8, max(1, len(order) // 4))]),
+        least_central=tuple(names[i] for i in least[: min(8, max(1, len(least) // 4))]),
     )
 
 

@@ -1,4 +1,4 @@
-"""`structure`: whether the objects form a cloud, a line, a ring, arms or groups."""
+"""What `cluster` says of the shape: whether it is a cloud, a line, a ring, arms or groups."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.ask import Data, Question, ask, register
+from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.support import Reason
@@ -146,31 +145,6 @@ class Structure(Tabular):
 _PER_OBJECT = ("position", "part", "inner", "low", "high")
 #: What a position is called.
 _POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
-
-
-def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
-    """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
-
-    Each shape is fitted to the choice map, with the errors of its places; how often the right
-    one is named is measured in ``docs/claims.md``. Where it is groups, their number is the one
-    that `cluster` suggests.
-
-    Parameters
-    ----------
-    answers : Fit, path, Answers, Statements, a table or (m, 3) array
-    random_state : int, Generator, RandomState or None
-
-    Examples
-    --------
-    >>> from trilens.simulate import Points, simulate_statements
-    >>> angle = np.linspace(0, 6, 30)
-    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
-    >>> found = structure(simulate_statements(ring, 2000, random_state=1))
-    >>> found.sentence
-    'The objects lie on a ring: there is no most central object.'
-    """
-    found: Structure = ask(STRUCTURE, answers, "choice", random_state)
-    return found
 
 
 def structure_of(fitted: Fit) -> Structure:
@@ -436,6 +410,3 @@ def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
 
 def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
     return shape.near(map_.every, map_.variances)
-
-
-STRUCTURE = register(Question("structure", of_fit=structure_of, of_few="choice"))

@@ -370,7 +370,8 @@ def _tips(facts: Facts, told: list[int]) -> dict[int, list[str]]:
         ]
         if facts["cluster"]["n_clusters"] > 1:
             stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of repetitions)"
-            lines.append(f"group {row['cluster'] + 1}{stays}")
+            group = f"group {row['cluster'] + 1}{stays}"
+            lines.append(group if row["cluster"] >= 0 else "in no group")
         if row.get("class") is not None:
             lines.append(f"class {row['class']}")
         elif "answers_say" in row:

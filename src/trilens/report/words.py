@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from trilens._tabular import shorten
 from trilens.agreement import SAYS_NOTHING, TOO_FEW
+from trilens.calibration import ISOLATION_DRAWS
+from trilens.questions.clouds import p_text
 from trilens.report.page import OTHER_VIEWS, Facts
 
 #: How the page speaks of the kinds of question.
@@ -355,15 +357,18 @@ def outliers(facts: Facts) -> Markup:
         return _NOTHING
     if o["caution"] is not None:
         return Markup("{}").format(_sentence(o["caution"]))
-    if o["tail"] is not None:
-        return Markup(
-            "The objects thin out into a long tail; none stands apart from it. Farthest out: {}."
-        ).format(names(o["tail"], 8))
     if not listed:
         least = names(o["least_central"][:4])
-        return Markup("No object stands apart by more than chance. Least typical: {}.").format(
-            least
-        )
+        said = Markup("No outlier could be confirmed. Least central: {}.").format(least)
+        if o["tail"] is not None:
+            said += Markup(" The objects thin out into a long tail; farthest out: {}.").format(
+                names(o["tail"], 8)
+            )
+        if o["clearly_least"] is not None:
+            said += Markup(" {} is clearly less central than every other object.").format(
+                capital(name(o["clearly_least"]))
+            )
+        return said
     verb = "stands" if len(listed) == 1 else "stand"
     start = count(len(listed), "object").capitalize()
     return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))
@@ -387,8 +392,8 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty simulated collections without "
-        "outliers, of as many objects and answers, shows anything as far out, and at most one in "
-        "twenty of those with a long tail leaves such a gap. That holds for the list as a whole: "
+        "outliers, of as many objects and answers, has one as far from all others. They may form "
+        "groups, and have long tails. That holds for the list as a whole: "
         "of several objects, those listed last are the least certain. How isolated an object is: "
         "how far it lies from the objects near it, by how far those lie from the ones near them "
         "(local outlier factor)."
@@ -542,18 +547,35 @@ def methods(facts: Facts) -> list[tuple[str, str]]:
     outlying = MAPS.get(facts["outliers"]["method"], facts["outliers"]["method"])
     dim = k["parameters"].get("dim")
     space = f", in {count(dim, 'dimension')}" if dim else ""
+    spectral = (
+        "Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
+        f"{MAPS.get(k['method'], k['method'])}"
+    )
     return [
         ("Most central", central),
-        ("Outliers", f"Method: {outlying}."),
+        ("Outliers", f"Method: {outlying}.{_tested(facts['outliers'])}"),
         ("Map", f"{capital(shown)} in two dimensions. Edges: {edges}."),
-        (
-            "Groups",
-            f"Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
-            f"{MAPS.get(k['method'], k['method'])}{space}.",
-        ),
+        ("Groups", f"{spectral}{space}.{_compared(k)}"),
         *_classified(facts["classify"]),
         ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
     ]
+
+
+def _tested(found: Facts) -> str:
+    """How often chance has outliers, in the words of a Methods section."""
+    if found["p_value"] is None:
+        return ""
+    return (
+        " Compared with simulated maps of groups without outliers "
+        f"({ISOLATION_DRAWS} with and without long tails): {p_text(found['p_value'])}."
+    )
+
+
+def _compared(found: Facts) -> str:
+    """How often chance has groups, in the words of a Methods section."""
+    if found["p_value"] is None:
+        return ""
+    return f" Compared with simulated clouds without groups: {p_text(found['p_value'])}."
 
 
 def _classified(classes: Facts | None) -> list[tuple[str, str]]:

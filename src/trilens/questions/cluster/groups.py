@@ -146,8 +146,8 @@ class Clusters(Tabular):
     purity : float or None
         With respect to labels, where these were given.
     structure : Structure or None
-        The shape that the objects form, and where each of them lies in it; None where the method
-        has no test, or a number was given.
+        The shape that the objects form, and where each of them lies in it, whatever number was
+        given; None where the method has no test.
     """
 
     labels: IntArray = field(repr=False)
@@ -295,6 +295,22 @@ def cluster(
     return found
 
 
+def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
+    """The shape that the objects form: another name of ``cluster(answers).structure``.
+
+    Examples
+    --------
+    >>> from trilens.simulate import Points, simulate_statements
+    >>> angle = np.linspace(0, 6, 30)
+    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
+    >>> structure(simulate_statements(ring, 2000, random_state=1)).sentence
+    'The objects lie on a ring: there is no most central object.'
+    """
+    found = cluster(answers, method="choice", random_state=random_state).structure
+    assert found is not None
+    return found
+
+
 def _names_of(given: Opened) -> tuple[str, ...]:
     if isinstance(given, Answers):
         given = given.read() if given.held else given.count().with_names()
@@ -332,7 +348,7 @@ def _of_fit(
         0.0,
         lambda labels: _stability(labels, fitted.draws[:copies], some, seed),
     )
-    return made if n_clusters is not None else replace(made, structure=structure_of(fitted))
+    return replace(made, structure=structure_of(fitted))
 
 
 def _of_points(

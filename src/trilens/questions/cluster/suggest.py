@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.calibration import DENSITY_OF_GAP, TIMES_TIGHT, TIMES_UNEQUAL
 from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
@@ -30,12 +31,6 @@ _MOST_CLUSTERS = 8
 _MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
 _CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
-#: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
-#: groups in at most 5 % of clouds, each one's p-value is multiplied.
-_TIMES_TIGHT, _TIMES_UNEQUAL = 2.5, 2.0
-#: In the middle between two groups objects lie at most this densely, by how they lie about the
-#: centres.
-_DIP = 0.6
 #: Lloyd's steps; Ward's clusters, from which they start, are nearly there.
 _LLOYD_STEPS = 20
 #: Steps of the EM algorithm; twenty-five tell groups from clouds no better (measured).
@@ -247,18 +242,18 @@ def examine(
             for one, test in zip(_SHAPES, tests, strict=True):
                 test.compare(_clouds_like(map_, one, numbers, _MORE_CLOUDS, rng))
             p = max(test.p_value(tight) for test in tests)
-        p = min(_TIMES_TIGHT * p, 1.0)
+        p = min(TIMES_TIGHT * p, 1.0)
         # which number, if any: also by how much tighter it is than in uniform clouds
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
         if p > LEVEL and parted and shapes.groups > 0:
             unequal = 0.0
             for each in (*_SHAPES, _CORNERS):
-                if _TIMES_UNEQUAL * unequal <= LEVEL:
+                if TIMES_UNEQUAL * unequal <= LEVEL:
                     often = _unequal(map_, each, numbers, shapes.beyond_plain, rng)
                     unequal = max(unequal, often)
-            if _TIMES_UNEQUAL * unequal <= LEVEL:
-                p, at = _TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
+            if TIMES_UNEQUAL * unequal <= LEVEL:
+                p, at = TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
     best = numbers[at]
     parted = parted and (not shapes.fits or best in shapes.numbers)
     labels = np.zeros(n, dtype=np.int64)
@@ -315,7 +310,7 @@ def have_gaps(points: FloatArray, labels: IntArray) -> bool:
             middle = int((np.abs(at - 1 / 2) < 1 / 6).sum())
             about = min((np.abs(at) < 1 / 3).sum(), (np.abs(at - 1) < 1 / 3).sum())
             density = 2 * middle / max(int(about), 1)
-            if density * (1 - 1 / np.sqrt(middle + 1)) > _DIP:
+            if density * (1 - 1 / np.sqrt(middle + 1)) > DENSITY_OF_GAP:
                 return False
     return True
 
@@ -486,7 +481,7 @@ def _unequal(
         return fit_shapes(points, map_.errors[nearest(points)], parts, only=True).beyond_plain
 
     number = CLOUDS + _MORE_CLOUDS
-    enough = int(LEVEL / _TIMES_UNEQUAL * (number + 1))
+    enough = int(LEVEL / TIMES_UNEQUAL * (number + 1))
     above = clouds = 0
     for value in null(map_, shape, better, number, rng=rng):
         clouds += 1
