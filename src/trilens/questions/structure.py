@@ -100,20 +100,21 @@ class Structure(Tabular):
         """The objects as they follow each other along a line or around a ring."""
         if self.shape not in ("line", "ring") or self.position is None:
             return None
-        return tuple(self.names[i] for i in np.argsort(self.position, kind="stable"))
+        along = np.argsort(self.position, kind="stable")
+        return tuple(self.names[i] for i in along[~np.isnan(self.position[along])])
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
         if self.part is not None:
             name = "arm" if self.shape == "arms" else "group"
-            found[name] = [str(i + 1) for i in self.part.tolist()]
+            found[name] = _numbers(self.part)
         if self.inner is not None:
-            found["inner group"] = [str(i + 1) for i in self.inner.tolist()]
+            found["inner group"] = _numbers(self.inner)
         if self.position is not None:
-            found[_POSITION[self.shape]] = self.position.tolist()
+            found[_POSITION[self.shape]] = _known(self.position)
         if self.low is not None and self.high is not None:
-            found |= {"from": self.low.tolist(), "to": self.high.tolist()}
+            found |= {"from": _known(self.low), "to": _known(self.high)}
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,12 +134,22 @@ class Structure(Tabular):
         if self.inner is not None:
             facts["inner_group"] = dict(zip(self.names, self.inner.tolist(), strict=True))
         if self.position is not None:
-            values = self.position.tolist()
+            values = _known(self.position)
             facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
         if self.low is not None and self.high is not None:
-            ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+            ends = zip(_known(self.low), _known(self.high), strict=True)
             facts["interval"] = dict(zip(self.names, map(list, ends), strict=True))
         return facts
+
+
+def _known(values: FloatArray) -> list[float | None]:
+    """None for an object that stands apart, and so lies nowhere on the shape."""
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _numbers(part: IntArray) -> list[str]:
+    """Arms and groups, counted from 1."""
+    return ["unassigned" if i < 0 else str(i + 1) for i in part.tolist()]
 
 
 #: What is told of each object.

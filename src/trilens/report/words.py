@@ -315,8 +315,9 @@ def structure(facts: Facts) -> Markup | None:
     if shape == "ring":
         return Markup("The objects lie on a ring: there is no most central object.")
     if shape == "arms":
-        middle = min(found["outwards"], key=found["outwards"].__getitem__)
-        number = len(set(found["arm"].values()))
+        outwards = {who: far for who, far in found["outwards"].items() if far is not None}
+        middle = min(outwards, key=outwards.__getitem__)
+        number = len(set(found["arm"].values()) - {-1})
         return Markup("The objects lie on {} that meet near {}.").format(
             count(number, "arm"), name(middle)
         )
@@ -341,7 +342,7 @@ def _grouped(facts: Facts) -> Markup:
     )
     if found is None or found["shape"] != "groups in groups":
         return start + "."
-    outer, inner = (len(set(found[key].values())) for key in ("group", "inner_group"))
+    outer, inner = (len(set(found[key].values()) - {-1}) for key in ("group", "inner_group"))
     if outer == c["n_clusters"]:
         return start + f"; these fall into {inner} smaller ones."
     if inner == c["n_clusters"]:
