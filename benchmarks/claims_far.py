@@ -74,11 +74,9 @@ def measure(job: tuple[str, int]) -> Row:
     S = study(cell.kind, cell.shape, "random", "right 95", number, cell.n, cell.answers)
     answers = tl.Statements(S.triples, cell.n, kind=cell.kind)
     true = set() if S.labels is None else set(np.flatnonzero(S.labels == -1).tolist())
-    model = tl.ChoiceMap(random_state=number).fit(answers)
-    how = {"model": model} if not hasattr(model, "fit_") else {}
-    data = answers if how else model.fit_
-    apart = tl.outliers(data, **how)
-    groups = tl.cluster(data, **how)
+    fitted = tl.fit(answers, random_state=number)
+    apart = tl.outliers(fitted)
+    groups = tl.cluster(fitted)
     labels = np.asarray(groups.labels)
     inside = np.array([i not in true for i in range(cell.n)])
     pure = None
@@ -94,12 +92,12 @@ def measure(job: tuple[str, int]) -> Row:
         "exact": set(apart.indices.tolist()) == true,
         "missed": len(true - set(apart.indices.tolist())),
         "groups": groups.n_clusters,
-        "groups_p": None if groups.suggestion is None else groups.suggestion.p_value,
-        "shape": None if groups.suggestion is None else groups.suggestion.shape,
+        "groups_p": groups.p_value,
+        "shape": groups.shape,
         "pure": pure,
         "aside": bool(true) and all(labels[i] == -1 for i in true),
         "unassigned": int((labels == -1).sum()),
-        "dimensions": groups.parameters["dim"],
+        "dimensions": fitted.map.n_components,
     }
 
 
