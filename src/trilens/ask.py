@@ -8,10 +8,11 @@ Below this door nothing asks where the answers lie.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -21,14 +22,16 @@ from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, option
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.estimator import warn_of_unmentioned
 from trilens.maps.fit_file import is_fit, load
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.likelihood import in_own_order
+from trilens.maps.map import warn_of_unmentioned
 from trilens.maps.registry import MAPS, coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
+
+if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
 
 #: What every question takes; the table of `trilens.ask.QUESTIONS` says which counts suffice.
 Data: TypeAlias = (
@@ -183,7 +186,7 @@ def opened(data: Any) -> Opened:
         return known
     if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
         return data
-    if isinstance(data, ChoiceMap):
+    if _is_choice_map(data):
         if not hasattr(data, "fit_"):
             raise ParameterError(
                 "this ChoiceMap is not fitted; fit it, or give the answers themselves"
@@ -192,6 +195,12 @@ def opened(data: Any) -> Opened:
     if is_path(data) and not isinstance(data, list | tuple):
         return load(data) if is_fit(data) else Answers(data)
     return as_statements(data)
+
+
+def _is_choice_map(data: Any) -> TypeGuard[ChoiceMap]:
+    """Whether it is one: who has one has imported its class, and scikit-learn with it."""
+    module = sys.modules.get("trilens.maps.choice_map")
+    return module is not None and isinstance(data, module.ChoiceMap)
 
 
 def fit_of(
@@ -385,7 +394,7 @@ def asked_of(
     """
     from sklearn.base import clone
 
-    if isinstance(map, ChoiceMap):
+    if _is_choice_map(map):
         fitted = clone(map).fit(statements, features=features)
         fitted.tell_doubts()
         return fitted.fit_, "choice"

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
-from trilens.maps import LensMap, lens_map
-from trilens.maps.lens_map import (
+from trilens.maps import LensMap, scaling
+from trilens.maps.scaling import (
     PairDissimilarity,
     classical_scaling,
     gap_components,
@@ -72,7 +72,7 @@ def test_map_of_many_objects_uses_the_operator(asked, monkeypatch, layout):
     pairs = count_pairs(asked["central"], layout=layout)
     Q = pair_dissimilarity(pairs, power=0.5).to_dense()
     expected, values = plain_scaling(Q, 3)
-    monkeypatch.setattr(lens_map, "SMOOTHED_OBJECTS", 10)
+    monkeypatch.setattr(scaling, "SMOOTHED_OBJECTS", 10)
     model = LensMap(3, power=0.5).fit(pairs)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-3)
     np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def test_lanczos_equals_lapack(monkeypatch):
     points = gaussian(120, 3, random_state=0).points
     Q = PairDissimilarity(cdist(points, points, "sqeuclidean"), 0.0)
     dense = classical_scaling(Q, 3, start(120))
-    monkeypatch.setattr(lens_map, "_LAPACK_OBJECTS", 10)
+    monkeypatch.setattr(scaling, "_LAPACK_OBJECTS", 10)
     lanczos = classical_scaling(Q, 3, start(120))
     np.testing.assert_allclose(lanczos.coordinates, dense.coordinates, atol=1e-3)
 

@@ -19,11 +19,11 @@ from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind, n_answers
 from trilens.maps.comparisons import Comparisons
-from trilens.maps.estimator import MapEstimator, check_components
+from trilens.maps.estimator import MapEstimator
 from trilens.maps.features import Features, FeaturesLike, features_for
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
-from trilens.maps.map import ModelDepth
+from trilens.maps.map import ModelDepth, check_components
 from trilens.maps.pairs import Length
 from trilens.statements import Statements
 from trilens.statements.value import same_kind

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens.counts import count_pairs
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.likelihood import Likelihood
 from trilens.maps.pairs import with_l2
@@ -614,12 +615,13 @@ def _first_start(
 
 
 def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> FloatArray:
-    from trilens.maps.lens_map import LensMap
+    from trilens.maps.scaling import lens_scaling, usual_power
 
+    # as a start all answers serve, also those that must not be counted
+    every = Statements(statements.triples, statements.n_objects, kind=statements.kind)
+    first = np.random.default_rng(0).standard_normal(statements.n_objects)
     try:
-        # as a start all answers serve, also those that must not be counted
-        every = Statements(statements.triples, statements.n_objects, kind=statements.kind)
-        X = np.array(LensMap(n_components=d).fit(every).embedding_)
+        X = lens_scaling(count_pairs(every), d, usual_power(d), first).coordinates
     except StatementError:  # its eigenvalues cannot be told apart
         X = np.zeros((statements.n_objects, d))
     return fill_flat_columns(X, rng)

@@ -36,8 +36,9 @@ from trilens.maps.descent import (
     one_blas_thread,
     part_of,
 )
-from trilens.maps.estimator import MapEstimator, check_components
+from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
+from trilens.maps.map import check_components
 from trilens.statements import Statements
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike

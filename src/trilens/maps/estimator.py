@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import ABC
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -15,15 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import is_whole, one_of, sample_weights, wrong
+from trilens._parameters import one_of, sample_weights
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
 from trilens.errors import (
     KindError,
     ParameterError,
-    UnmentionedObjectsWarning,
     callers_level,
-    parameter_name,
 )
 from trilens.kinds import Kind, check_kind, n_answers, sides, sign
 from trilens.maps.comparisons import (
@@ -33,6 +31,7 @@ from trilens.maps.comparisons import (
     tells_kind,
     violations,
 )
+from trilens.maps.map import Names, predicted, unmentioned
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.names import ids_among, is_integer
@@ -40,9 +39,6 @@ from trilens.statements.value import refuse_answers, statements_to_fit, warn_of_
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
-
-Names: TypeAlias = tuple[str, ...] | None
-
 
 #: Why something is not available.
 NOT_STREAMED = (
@@ -61,23 +57,6 @@ def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
                 f"large to hold in memory; leave it out, or fit the map to read_statements(...)",
                 parameter=name,
             )
-
-
-def check_components(n_components: Any, n_objects: int, word: str | None = None) -> int | None:
-    """The number of dimensions, which the objects must span; None for the word."""
-    if word is not None and isinstance(n_components, str) and n_components == word:
-        return None
-    allowed = "a whole number, 1 or more"
-    if not is_whole(n_components) or n_components < 1:
-        allowed = allowed if word is None else f"'{word}' or {allowed}"
-        raise wrong("n_components", n_components, allowed)
-    if n_components > n_objects - 1:
-        raise ParameterError(
-            f"{parameter_name('n_components')} is {n_components}, but {n_objects} objects span at "
-            f"most {n_objects - 1} dimensions; take {n_objects - 1} or fewer",
-            parameter="n_components",
-        )
-    return int(n_components)
 
 
 class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
@@ -342,23 +321,6 @@ def asked_from_outside(estimator: Any) -> bool:
     return not str(frame.f_globals.get("__name__", "")).startswith("trilens")
 
 
-def unmentioned(unknown: BoolArray, names: Names, so: str) -> UnmentionedObjectsWarning:
-    """What is to be said of objects that no answer is about."""
-    ids = np.flatnonzero(unknown)
-    named = [str(i) if names is None else names[i] for i in ids[:5].tolist()]
-    many = f"{', '.join(named)}{', ...' if len(ids) > 5 else ''}"
-    return UnmentionedObjectsWarning(
-        f"no answer is about {len(ids):,} of the {len(unknown):,} objects ({many}); {so}"
-    )
-
-
-def warn_of_unmentioned(statements: Statements, so: str) -> None:
-    """Warn, at the line that called trilens, of objects that no answer is about."""
-    unknown = np.asarray(statements.appearances == 0)
-    if len(statements) and unknown.any():
-        warnings.warn(unmentioned(unknown, statements._names, so), stacklevel=callers_level())
-
-
 def are_positions(y: Any, statements: Statements) -> bool:
     """Whether ``y`` holds the position of each answer, rather than a label of each object."""
     return y is not None and statements.kind != "closer" and np.shape(y) == (len(statements),)
@@ -416,13 +378,3 @@ def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None
     if len(probabilities) == 0:
         return float("nan")
     return float(np.average(predicted(probabilities), weights=weights))
-
-
-def predicted(probabilities: FloatArray) -> FloatArray:
-    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones.
-
-    NaN for a row of NaN.
-    """
-    best = probabilities == probabilities.max(axis=1, keepdims=True)
-    share = best[:, 0] / np.maximum(best.sum(axis=1), 1)
-    return np.where(np.isnan(probabilities[:, 0]), np.nan, share)

@@ -26,10 +26,9 @@ from trilens.maps.descent import (
     without_unseen,
 )
 from trilens.maps.device import is_on_device, open_device
-from trilens.maps.estimator import check_components
 from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.likelihood import collect_choices, likelihood
-from trilens.maps.map import Map
+from trilens.maps.map import Map, check_components
 from trilens.maps.pairs import Length
 from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights

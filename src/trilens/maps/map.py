@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import generator, whole_number
-from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
-from trilens.errors import KindError, ParameterError
+from trilens._parameters import generator, is_whole, whole_number, wrong
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
+from trilens.errors import (
+    KindError,
+    ParameterError,
+    UnmentionedObjectsWarning,
+    callers_level,
+    parameter_name,
+)
 from trilens.kinds import Kind, n_answers, sides, sign, wrong_by_chance
 from trilens.maps.pairs import ODDS_RANGE, Length, lengths, squared
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import Statements, StatementsLike, as_statements
+
+Names: TypeAlias = tuple[str, ...] | None
 
 #: Statements whose probabilities are formed at a time.
 _CHUNK = 1 << 17
@@ -324,3 +334,47 @@ def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:
     top = reduce(np.maximum, others, first)
     chosen: FloatArray = np.exp(first - top)
     return chosen / (chosen + sum(np.exp(u - top) for u in others))
+
+
+def check_components(n_components: Any, n_objects: int, word: str | None = None) -> int | None:
+    """The number of dimensions, which the objects must span; None for the word."""
+    if word is not None and isinstance(n_components, str) and n_components == word:
+        return None
+    allowed = "a whole number, 1 or more"
+    if not is_whole(n_components) or n_components < 1:
+        allowed = allowed if word is None else f"'{word}' or {allowed}"
+        raise wrong("n_components", n_components, allowed)
+    if n_components > n_objects - 1:
+        raise ParameterError(
+            f"{parameter_name('n_components')} is {n_components}, but {n_objects} objects span at "
+            f"most {n_objects - 1} dimensions; take {n_objects - 1} or fewer",
+            parameter="n_components",
+        )
+    return int(n_components)
+
+
+def unmentioned(unknown: BoolArray, names: Names, so: str) -> UnmentionedObjectsWarning:
+    """What is to be said of objects that no answer is about."""
+    ids = np.flatnonzero(unknown)
+    named = [str(i) if names is None else names[i] for i in ids[:5].tolist()]
+    many = f"{', '.join(named)}{', ...' if len(ids) > 5 else ''}"
+    return UnmentionedObjectsWarning(
+        f"no answer is about {len(ids):,} of the {len(unknown):,} objects ({many}); {so}"
+    )
+
+
+def warn_of_unmentioned(statements: Statements, so: str) -> None:
+    """Warn, at the line that called trilens, of objects that no answer is about."""
+    unknown = np.asarray(statements.appearances == 0)
+    if len(statements) and unknown.any():
+        warnings.warn(unmentioned(unknown, statements._names, so), stacklevel=callers_level())
+
+
+def predicted(probabilities: FloatArray) -> FloatArray:
+    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones.
+
+    NaN for a row of NaN.
+    """
+    best = probabilities == probabilities.max(axis=1, keepdims=True)
+    share = best[:, 0] / np.maximum(best.sum(axis=1), 1)
+    return np.where(np.isnan(probabilities[:, 0]), np.nan, share)

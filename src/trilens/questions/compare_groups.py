@@ -19,12 +19,12 @@ from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.calibration import GROUP_PERMUTATIONS
 from trilens.errors import ParameterError, option, parameter_name
 from trilens.kinds import chance
-from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import procrustes
 from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
+from trilens.maps.map import predicted
 from trilens.questions.clouds import LEVEL, p_text
 from trilens.questions.group_test import GroupTest, differing_groups
 from trilens.questions.medoid import medoid

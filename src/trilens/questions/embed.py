@@ -16,9 +16,9 @@ from trilens.ask import Data, Points, Question, ask, is_enough, objects_of, open
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.comparisons import violations
-from trilens.maps.estimator import check_components
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.likelihood import in_own_order
+from trilens.maps.map import check_components
 from trilens.maps.registry import coordinates, dimensions, make_map
 from trilens.statements import Statements
 from trilens.statements.comparisons import Comparisons
@@ -169,7 +169,7 @@ def map_dimension(pairs: PairCounts, most: int = 8) -> int:
     dissimilarities sqrt(V), not smoothed: one to less than 1/1.4 of the eigenvalue before. At
     least 2, so that there is a plane to look at, where the objects allow it.
     """
-    from trilens.maps.lens_map import classical_scaling, pair_dissimilarity
+    from trilens.maps.scaling import classical_scaling, pair_dissimilarity
 
     n = pairs.n_objects
     count = min(most + 1, n - 1)

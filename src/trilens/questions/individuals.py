@@ -21,12 +21,11 @@ from trilens.calibration import (
 )
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
-from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.maps.likelihood import in_own_order
-from trilens.maps.map import Map
+from trilens.maps.map import Map, predicted
 from trilens.maps.raters import RaterGroups, group_raters
 from trilens.questions.clouds import LEVEL, p_text, p_value
 from trilens.questions.medoid import medoid

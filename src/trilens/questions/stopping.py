@@ -29,10 +29,10 @@ from trilens.calibration import (
     STOPPING_DRAWS,
 )
 from trilens.errors import ParameterError, StatementError, option
-from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.map import predicted
 from trilens.questions.depth import centrality_of, medoid_set
 from trilens.statements import Statements
 from trilens.statements.columns import is_table

@@ -17,11 +17,12 @@ from trilens.ask import is_enough
 from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts, count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.estimator import MapEstimator, asked_from_outside, warn_of_unmentioned
+from trilens.maps.estimator import MapEstimator, asked_from_outside
 from trilens.maps.features import FeaturesLike, features_for
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import rescaled
 from trilens.maps.lens_map import LensMap
+from trilens.maps.map import warn_of_unmentioned
 from trilens.maps.registry import MAPS, make_map
 from trilens.questions.classify.transductive import (
     ObjectsLike,

@@ -28,10 +28,10 @@ from trilens.calibration import (
     UNCLEAR_SHARE,
 )
 from trilens.kinds import chance, wrong_by_chance
-from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.map import predicted
 from trilens.questions.reliability.affinity import sense_of, usual_sense
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
