@@ -375,7 +375,9 @@ def _tips(facts: Facts, told: list[int]) -> dict[int, list[str]]:
         if row.get("class") is not None:
             lines.append(f"class {row['class']}")
         elif "answers_say" in row:
-            lines.append(f"predicted class {row['answers_say']}")
+            sure = (facts["classify"]["probabilities"] or {}).get(row["object"])
+            said = "" if sure is None else f" (probability {sure:.0%})"
+            lines.append(f"predicted class {row['answers_say']}{said}")
         tips[i] = [row["object"], *lines]
     return tips
 

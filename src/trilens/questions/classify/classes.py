@@ -14,7 +14,7 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
     Data,
@@ -127,6 +127,10 @@ class Classification(Tabular):
         Empty where the labels cannot be learnt.
     remarks : tuple of str
         Where the method had to fall back on less.
+    probability : (n,) array or None
+        How sure the class of each unlabelled object is: by ``knn``, the share of its nearest
+        labelled objects that have it. NaN for the labelled ones; None where the classifier has no
+        probabilities.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -137,6 +141,15 @@ class Classification(Tabular):
     check: LabelCheck | None
     contradictions: tuple[Contradiction, ...]
     remarks: tuple[str, ...] = ()
+    probability: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """How sure the class of each unlabelled object is."""
+        if self.probability is None:
+            return None
+        each = zip(self.names, self.given, self.probability.tolist(), strict=True)
+        return {name: sure for name, given, sure in each if given is None}
 
     @property
     def predicted(self) -> dict[str, Any]:
@@ -178,6 +191,7 @@ class Classification(Tabular):
         known = [label for label in self.given if label is not None]
         facts: dict[str, Any] = {
             "labels": self.predicted,
+            "probabilities": self.probabilities,
             "method": self.method,
             "parameters": self.parameters,
         }
@@ -215,6 +229,8 @@ class _Found:
         Where the method had to fall back on less; see `words.remark_about_objects`.
     reached : (n,) array of bool
         Whether answers link the object with a labelled one.
+    probability : (n,) array or None
+        As in `Classification`.
     parameters : dict
     check : LabelCheck or None
         Its entries for each object are in ``code`` and ``contradicted``.
@@ -226,6 +242,7 @@ class _Found:
     contradicted: BoolArray
     how: AnyArray
     reached: BoolArray
+    probability: FloatArray | None
     parameters: dict[str, Any]
     check: LabelCheck | None
 
@@ -372,8 +389,12 @@ def _learnt(
         code[labels.labelled] = check.codes
         contradicted[labels.labelled] = check.contradicted
     how = np.asarray(getattr(learner, "how_", np.full(n, "")))
+    probability: FloatArray | None = None
+    if hasattr(learner, "predict_proba"):
+        probability = learner.predict_proba().max(axis=1)
+        probability[labels.labelled] = np.nan
     parameters = learner.chosen_parameters_
-    return _Found(names, found, code, contradicted, how, reached, parameters, check)
+    return _Found(names, found, code, contradicted, how, reached, probability, parameters, check)
 
 
 def _described(found: _Found, labels: ClassCodes, method: str) -> Classification:
@@ -397,6 +418,7 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
         check=check,
         contradictions=tuple(Contradiction(names[i], given[i], classes[i]) for i in against),
         remarks=_remarks(found, labels),
+        probability=found.probability,
     )
 
 
@@ -548,7 +570,7 @@ CLASSIFY = register(
     Question(
         "classify",
         of_fit=_of_fit,
-        per_object=("names", "found", "code", "contradicted", "how", "reached"),
+        per_object=("names", "found", "code", "contradicted", "how", "reached", "probability"),
         labels=("labels",),
     )
 )
