@@ -98,8 +98,11 @@ def _notes(found: Clusters) -> Iterator[str]:
     if not found.given and found.p_value is not None:
         number = f"{found.n_clusters} groups" if found.n_clusters > 1 else "no groups beyond chance"
         yield f"{number} ({p_text(found.p_value)}, compared with clouds without groups)"
-    if not found.given and suggestion is not None and "no dip" in suggestion.notes:
-        yield f"the best division is into {suggestion.best}: --n-clusters {suggestion.best}"
+    if not found.given and suggestion is not None and suggestion.nearly:
+        yield (
+            f"the best division, into {suggestion.best}, is not clear enough to call it groups; "
+            f"see it with --n-clusters {suggestion.best}"
+        )
     yield ", ".join(
         f"{name} {value}"
         for name, value in found.parameters.items()

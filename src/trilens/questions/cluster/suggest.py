@@ -102,6 +102,12 @@ class ClusterSuggestion:
     reason: Reason | None = None
 
     @property
+    def nearly(self) -> bool:
+        """Whether the best division is clearer than most of clouds, and yet no groups."""
+        clear = self.p_value is not None and self.p_value <= _CLEARLY_NOT
+        return self.n_clusters == 1 and ("no dip" in self.notes or clear)
+
+    @property
     def caution(self) -> str | None:
         """What the answers cannot tell, or why a map that is no cloud is not divided."""
         return about_groups(self.reason, self.notes)
