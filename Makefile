@@ -2,8 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DATA := $(wildcard ../shared/data)
-export TRILENS_DATA ?= $(abspath $(DATA))
 
 .PHONY: help install demo test test-slow lint docs bench clean system
 

@@ -5,7 +5,7 @@
 A crowd answers; after a random number of acknowledged answers the server is killed and started
 again. Then every acknowledged answer must be in the database, none twice, and every participant
 must get the question that was open. With --postgres the server's database backends are killed
-instead, every tenth time PostgreSQL is stopped at once and started again, and the server goes on.
+before it too, and every tenth time PostgreSQL is stopped at once and started again instead.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import random
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -22,6 +23,18 @@ from killing import Crowd, long_study
 from studies import Postgres, Served
 from trilens_survey.database import open_database
 from trilens_survey.example import write_example
+
+
+def _restart(cluster: Postgres) -> Callable[[], None]:
+    def restart() -> None:
+        cluster.stop()
+        cluster.start()
+
+    return restart
+
+
+def _cut(cluster: Postgres, url: str) -> Callable[[], None]:
+    return lambda: cluster.kill_backends(url)
 
 
 def main() -> None:
@@ -47,36 +60,25 @@ def main() -> None:
         crowd = Crowd(server, given.participants, given.seed)
         database = open_database(folder, options[1] if options else None)
         stored = 0
-        if cluster is None:
-            for i in range(1, given.kills + 1):
-                crowd.answer_until({rng.randint(50, 250): server.kill})
-                server.start()
-                stored = crowd.check(database)
-                if sys.stderr.isatty():
-                    sys.stderr.write(f"\r{i} kills, {stored:,} answers")
-        else:
-            strikes = {}
-            told = 0
-
-            def restart() -> None:
-                cluster.stop()
-                cluster.start()
-
-            for i in range(1, given.kills + 1):
-                told += rng.randint(50, 250)
-                kill = restart if i % 10 == 0 else lambda: cluster.kill_backends(options[1])
-                strikes[told] = kill
-            crowd.answer_until(strikes | {told + 100: server.kill})
+        for i in range(1, given.kills + 1):
+            last = rng.randint(50, 250)
+            strikes = {last: server.kill}
+            if cluster is not None:
+                strikes[last // 2] = _restart(cluster) if i % 10 == 0 else _cut(cluster, options[1])
+            crowd.answer_until(strikes)
             server.start()
             stored = crowd.check(database)
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\r{i} kills, {stored:,} answers")
         told = sum(len(rater.told) for rater in crowd.raters)
         crowd.close()
         server.close()
         if cluster is not None:
             cluster.stop()
-    what = "backends of PostgreSQL" if given.postgres else "the server on SQLite"
+    what = "PostgreSQL, each after one of its backends" if given.postgres else "SQLite"
     print(
-        f"{given.kills} kills of {what}: {told:,} answers acknowledged, 0 of them lost, "
+        f"{given.kills} kills of the server on {what}: "
+        f"{told:,} answers acknowledged, 0 of them lost, "
         f"none stored twice, {stored:,} stored; all {given.participants} participants went on "
         f"with the question that was open"
     )

@@ -12,8 +12,7 @@ settings.load_profile("trilens")
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The public data sets: `make test` sets TRILENS_DATA where they lie beside the
-    checkout; elsewhere the loaders download them."""
+    """The public data sets, in TRILENS_DATA; without it the loaders download them."""
     if os.environ.get("TRILENS_DATA"):
         return Path(os.environ["TRILENS_DATA"])
     from trilens import datasets

@@ -113,6 +113,7 @@ def contradictions(html: str, facts: dict[str, Any]) -> list[str]:
     return [
         *_same_quantities(page),
         *_collection(page, facts),
+        *_headline(page, facts),
         *_centrality(page, facts),
         *_groups(page, facts),
         *_outliers(page, facts),
@@ -169,37 +170,72 @@ def _collection(page: Node, facts: dict[str, Any]) -> list[str]:
                 wrong.append(f"{key}: {shown} on the page, {said[1]}% in the methods")
     if methods not in page.said:
         wrong.append("the paragraph for a paper is not on the page")
-    boxes, brief = page.all(css="caution"), page.one(css="brief").said
+    boxes, said = page.all("details", css="caution"), finding(page, "answers").said
     number = _marked(page, "cautions")
     if bool(boxes) != (number is not None):
-        wrong.append(f"{len(boxes)} cautions, and the head says: {brief[:80]}")
+        wrong.append(f"{len(boxes)} cautions, and the card says: {said}")
     if number is not None and value_of(number)[0] != len(boxes):
         wrong.append(f"{number}, but {len(boxes)} are shown")
     return wrong
 
 
+def finding(page: Node, section: str) -> Node:
+    """The card of a finding, by the section that says more."""
+    return next(card for card in page.all("li", css="card") if card.all("a", href=f"#{section}"))
+
+
+def figure(page: Node, name: str) -> Node | None:
+    """A figure by its name."""
+    found = page.all("figure", **{"data-name": name})
+    return found[0] if found else None
+
+
+def _headline(page: Node, facts: dict[str, Any]) -> list[str]:
+    """What the headline denies is claimed nowhere, and what it claims stands on the cards."""
+    said, cards = page.one(css="headline").said, page.one(css="findings").said
+    section, wrong = page.one("section", id="groups").said, []
+    told = re.search(r"form (\w+) groups", said)
+    if told and f"{told[1].capitalize()} groups, of" not in cards:
+        wrong.append(f"{said} {cards}")
+    few = facts["describe"]["statements"] < facts["describe"]["objects"]
+    nothing = any(each in said for each in ("guessing", "too few to conclude", "no answers"))
+    if nothing != (few or facts["support"] == "guesses"):
+        wrong.append(f"{facts['support']}: {said}")
+    if nothing and (figure(page, "candidates") or "confidence" in cards or "apart:" in cards):
+        wrong.append(f"{said} {cards}")
+    if nothing and not facts["cluster"]["given"] and page.all("li", css="group"):
+        wrong.append(f"{said} {section}")
+    central = re.search(r"(.*) (is|comes out as) the most central", said)
+    if (
+        central
+        and "none of them" not in said
+        and facts["medoid"]["medoid"].strip()[:20] not in central[1]
+    ):
+        wrong.append(said)
+    if "none of them is the most central" in said and "no object is" not in cards:
+        wrong.append(f"{said} {cards}")
+    return wrong
+
+
 def _centrality(page: Node, facts: dict[str, Any]) -> list[str]:
     wrong, m = [], facts["medoid"]
-    section = page.one("section", id="medoid")
-    values = [value_of(node.one(css="value").said)[0] for node in section.all("li")]
+    section, rows = page.one("section", id="medoid"), figure(page, "candidates")
+    values = [value_of(node.said)[0] for node in rows.all("text", css="what")] if rows else []
     if values != sorted(values, reverse=True):
         wrong.append(f"the candidates are not sorted: {values}")
-    if values and "few answers" not in section.said:
-        top = page.one(css="big-number").said
-        if not value_of(top)[0] <= values[0] + 0.006:
-            wrong.append(f"{top} in large, {values[0]} first in the list")
-    ring = facts["structure"] is not None and facts["structure"]["shape"] == "ring"
-    said = section.one(css="finding").said
-    if ring and ("is the most central;" in said or section.all("li")):
-        wrong.append(f"a ring has a most central object: {said}")
-    rows = page.one("section", id="objects").all("tr")[1:]
-    maybe = sum("most central" in row.all("td")[-1].said for row in rows)
-    first = sum("ranks first" in row.all("td")[-1].said for row in rows)
-    shown = len(m["candidates"])
+    if len(values) not in (0, min(len(m["candidates"]), 10)):
+        wrong.append(f"{len(values)} of {len(m['candidates'])} candidates")
+    ring = "ring" in page.one(css="headline").said
+    if ring and values:
+        wrong.append(f"a ring has a most central object: {section.said}")
+    rows_ = page.one("section", id="objects").all("tr")[1:]
+    remarks = [row.all("td")[-1].said for row in rows_]
+    maybe = sum("most central" in said or "ranks first" in said for said in remarks)
     outlying = sum(row["outlier"] and row["maybe_medoid"] for row in facts["objects"])
-    if not ring and len(rows) == len(facts["objects"]) and maybe + first + outlying != shown:
-        wrong.append(f"{shown} candidates, {maybe + first} in the table")
-    for row, known in zip(rows, facts["objects"], strict=False):
+    whole = len(rows_) == len(facts["objects"])
+    if whole and maybe and maybe + outlying != len(m["candidates"]):
+        wrong.append(f"{len(m['candidates'])} candidates, {maybe} in the table")
+    for row, known in zip(rows_, facts["objects"], strict=False):
         span = re.search(r"([\d.]+) to ([\d.]+)%", row.said)
         at = value_of(row.one("td", **{"data-h": "centrality"}).said)
         if span and not (float(span[1]) / 100 <= at[1] and float(span[2]) / 100 >= at[0]):
@@ -208,64 +244,52 @@ def _centrality(page: Node, facts: dict[str, Any]) -> list[str]:
 
 
 def _groups(page: Node, facts: dict[str, Any]) -> list[str]:
-    wrong, c = [], facts["cluster"]
-    section = page.one("section", id="map")
-    said, number = section.one(css="finding").said, c["n_clusters"]
-    cards = section.all("article", css="group")
-    if number > 1 and len(cards) != min(number, 24):
-        wrong.append(f"{number} groups, {len(cards)} shown")
-    if number <= 1 and cards:
-        wrong.append("groups are shown where there are none")
-    chosen = section.all("tr", css="chosen")
-    if number > 1 and chosen and chosen[0].one("th").said != str(number):
-        wrong.append(f"the table marks {chosen[0].said}, there are {number}")
+    wrong, number = [], facts["cluster"]["n_clusters"]
+    said = finding(page, "groups").said
+    listed = page.all("li", css="group")
+    if len(listed) != (min(number, 24) if number > 1 else 0):
+        wrong.append(f"{number} groups, {len(listed)} listed")
     marked = _marked(page, "groups")
     if marked is not None and value_of(marked)[0] != number:
         wrong.append(f"{marked}, but there are {number}")
-    told = re.search(r"form (\w+) groups", said)
-    if told and value_of(told[1])[0] != number:
-        wrong.append(f"{said} There are {number}.")
-    shown = [card.one("h3").said for card in cards]
-    if [int(text.split()[1]) for text in shown] != list(range(1, len(cards) + 1)):
+    shown = [one.one("b").said for one in listed]
+    if shown != [f"Group {i}" for i in range(1, len(shown) + 1)]:
         wrong.append(f"groups are numbered {shown}")
-    words = [word for card in cards for word in ("stable", "uncertain", "dissolves")
-             if word in card.one("dl").said]  # fmt: skip
-    if "come back" in said and ("Both" in said or "All" in said) and set(words) != {"stable"}:
-        wrong.append(f"{said} {words}")
-    if "dissolve" in said and "dissolves" not in words:
-        wrong.append(f"{said} {words}")
-    sizes = sum(int(value_of(card.one("header").one("p").said)[0]) for card in cards)
-    if cards and len(cards) == number and sizes != len(facts["objects"]):
-        wrong.append(f"the groups have {sizes} of {len(facts['objects'])} objects")
+    summaries = [one.one("summary").said for one in listed]
+    if re.search("(Both|All) reappear", said) and not all("stable" in s for s in summaries):
+        wrong.append(f"{said} {summaries}")
+    if "dissolve" in said and not any("dissolves" in s for s in summaries):
+        wrong.append(f"{said} {summaries}")
+    sizes = [value_of(one.one("span").said)[0] for one in listed]
+    alone = sum(row["cluster"] < 0 for row in facts["objects"])
+    if listed and len(listed) == number and sum(sizes) + alone != len(facts["objects"]):
+        wrong.append(f"the groups have {sum(sizes)} of {len(facts['objects'])} objects")
     return wrong
 
 
 def _outliers(page: Node, facts: dict[str, Any]) -> list[str]:
     wrong, found = [], facts["outliers"]["outliers"]
-    section = page.one("section", id="outliers")
-    said = section.one(css="finding").said
-    listed = re.match(r"(\w+) objects? stands? apart", said)
-    if bool(found) != (listed is not None and listed[1] != "No"):
+    said = finding(page, "outliers").said
+    marked = _marked(page, "outliers")
+    claimed = 0 if marked is None else value_of(marked)[0]
+    nothing = "Not determined" in said
+    if claimed != (0 if nothing else len(found)):
         wrong.append(f"{len(found)} outliers: {said}")
-    if found and listed and value_of(listed[1])[0] != len(found):
+    if (claimed > 0) == ("No outlier" in said or "no outlier" in said):
         wrong.append(f"{len(found)} outliers: {said}")
-    notes = [card.one("small").said for card in section.all("figure", css="card")] if found else []
-    order = [float(re.search(r"[\d.]+", note)[0]) for note in notes]
-    if order != sorted(order, reverse="isolated" in "".join(notes)):
-        wrong.append(f"the outliers are not sorted by what stands beside them: {notes}")
-    drawn = [node for node in section.all("g", css="dot") if "out" in node.classes()]
+    drawn = [g for g in figure(page, "centrality").all("g", css="dot") if "out" in g.classes()]
     if len(drawn) != len(found):
         wrong.append(f"{len(drawn)} of {len(found)} outliers are highlighted")
     rows = page.one("section", id="objects").all("tr")[1:]
     apart = sum(row.all("td")[-1].said == "stands apart" for row in rows)
     if len(rows) == len(facts["objects"]) and apart != len(found):
-        wrong.append(f"{apart} objects stand apart in the table, {len(found)} above it")
+        wrong.append(f"{apart} objects stand apart in the table, {len(found)} on the card")
     return wrong
 
 
 def _words(page: Node, facts: dict[str, Any]) -> list[str]:
     """What is never written."""
-    text = f"{page.one('main').said} {page.one('header').said}"
+    text = f"{page.one('main').said} {page.one('header').said} {page.one('nav').said}"
     wrong = [
         f"the page says {match[0]!r}"
         for pattern in (
@@ -280,9 +304,7 @@ def _words(page: Node, facts: dict[str, Any]) -> list[str]:
     half = facts["reliability"]["split_half"]
     if half is not None and half["reliability"] < 0.2 and "the objects much alike" in text:
         wrong.append("two halves are called alike that are not")
-    main = page.one("main")
-    plain = main.said
-    for note in [*main.all("p", css="note"), main.one("section", id="how")]:
-        plain = plain.replace(note.said, "")
-    wrong += [f"jargon: {word}" for word in ("cloud", "eigenvalue", "lens map") if word in plain]
+    for section in page.all("section"):
+        plain = " ".join(node.said for node in section.all(css="finding"))
+        wrong += [f"jargon: {word}" for word in ("cloud", "eigenvalue", "k-RNG") if word in plain]
     return wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -11,13 +12,19 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import jwt
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric import rsa
+from sqlalchemy import Engine
 
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
@@ -54,8 +61,8 @@ def one_language(folder: Path, languages: str) -> Path:
     return edit(folder, ("languages: [en, de]", f"languages: [{languages}]{accepted}"))
 
 
-def downgrade(database: Database, version: str) -> None:
-    """Make the tables those of an earlier version."""
+def database_of(database: Database, version: str) -> Engine:
+    """Make the tables of an earlier version in an empty database; what writes to it."""
     from alembic import command
     from alembic.config import Config
 
@@ -67,15 +74,17 @@ def downgrade(database: Database, version: str) -> None:
     engine = database.writer()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.downgrade(config, version)
-    engine.dispose()
+        command.upgrade(config, version)
+    return engine
 
 
 class Client(httpx.Client):
     """A participant's browser."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(**{"timeout": LONGEST} | more)
+        # nothing here is TLS: reading the certificates would take longer than most tests
+        plain = {"timeout": LONGEST, "verify": False, "trust_env": False}
+        super().__init__(**plain | more)
 
     def join(self, **more: Any) -> str:
         answer = self.post("/api/join", json={"consent": True, **more})
@@ -102,12 +111,28 @@ class Client(httpx.Client):
         return asked
 
 
+class _Server(uvicorn.Server):
+    """Stops as soon as it is told to: uvicorn's own takes two tenths of a second, in every test."""
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:
+            await asyncio.sleep(0.005)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(0.005)
+        await self.lifespan.shutdown()
+
+
 class Running:
     """The application on a thread of this process, reached through a real socket."""
 
     def __init__(self, survey: Survey) -> None:
-        import uvicorn
-
         self.survey = survey
         survey.start()
         # connections wait in the queue of a socket that listens: nothing polls
@@ -115,7 +140,7 @@ class Running:
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(make_app(survey, started=True), **SETTINGS)
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()
         self._clients: list[Client] = []
@@ -131,6 +156,42 @@ class Running:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+
+class Prolific:
+    """Signs as Prolific does, and publishes its key on a port of its own."""
+
+    def __init__(self) -> None:
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
+        keys = json.dumps({"keys": [public | {"kid": "k", "use": "sig", "alg": "RS256"}]}).encode()
+
+        class Answer(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(keys)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self.server = HTTPServer(("127.0.0.1", 0), Answer)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+        self.thread = threading.Thread(
+            target=self.server.serve_forever, kwargs={"poll_interval": 0.05}
+        )
+        self.thread.start()
+
+    def token(self, kid: str = "k", key: Any = None, **claims: Any) -> str:
+        """What stands in the address of the participant called p1."""
+        own = {"aud": "https://study.example.org", "exp": time.time() + 60} | claims
+        inside = {"PROLIFIC_PID": "p1", "STUDY_ID": "s", "SESSION_ID": "x", "workspace_id": "w"}
+        whole = {"prolific": inside} | {name: one for name, one in own.items() if one is not None}
+        return jwt.encode(whole, key or self.key, "RS256", headers={"kid": kid})
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
 
 
 class Here:

@@ -21,6 +21,7 @@ from trilens.counts import Counted
 from trilens.errors import MissingExtraError
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.registry import coordinates
+from trilens.maps.support import Reason, support_of_answers
 from trilens.questions.classify.classes import Classification, classify
 from trilens.questions.cluster.groups import Clusters, cluster
 from trilens.questions.cluster.spectral import check_n_clusters
@@ -50,6 +51,8 @@ Facts = dict[str, Any]
 MOST_IN_TREE = 150
 #: Edges that a page can show.
 _MOST_EDGES = 4000
+#: Objects of which it is told how far their places may be off.
+_MOST_PLACES = 5000
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,12 @@ class Analysis:
         the model or by counting.
     counted : (n,) array
         The share of the questions about each object that single it out (`trilens.centrality`).
+    support : str or None
+        Why nothing can be claimed of the objects; None where claims can be made.
     plane : (n, 2) array
         A map to look at.
+    plane_cov : (n, 2, 2) array or None
+        How far the places on it may be off; None where that is not known.
     graph : Graph
         Which objects are neighbours.
     clusters : Clusters
@@ -110,7 +117,9 @@ class Analysis:
     outliers: Outliers
     depth: DepthIntervals
     counted: FloatArray = field(repr=False)
+    support: Reason | None
     plane: FloatArray = field(repr=False)
+    plane_cov: FloatArray | None = field(repr=False)
     plane_method: str
     graph: Graph
     clusters: Clusters
@@ -142,6 +151,7 @@ class Analysis:
         return {
             "title": self.title,
             "kind": self.describe.kind,
+            "support": self.support,
             "describe": self.describe.to_dict(),
             "reliability": self.reliability.to_dict(),
             "appearances": histogram(self.appearances, whole=True),
@@ -217,6 +227,7 @@ class Analysis:
         names = self.graph.names
         outlying, maybe = set(self.outliers.names), set(self.medoid.candidates)
         stays = None if self.clusters.stability is None else self.clusters.stability.objects
+        sure = {} if self.classes is None else self.classes.probabilities or {}
         rows: list[Facts] = []
         for i, name in enumerate(names):
             row: Facts = {"object": name, "appearances": int(self.appearances[i])}
@@ -227,11 +238,15 @@ class Analysis:
             row["outlier"] = name in outlying
             row["outlier_score"] = float(self.outliers.all_scores[i])
             row["x"], row["y"] = float(self.plane[i, 0]), float(self.plane[i, 1])
+            if self.plane_cov is not None:
+                row["place_cov"] = self.plane_cov[i].tolist()
             row["cluster"] = int(self.clusters.labels[i])
             row["stays"] = None if stays is None or np.isnan(stays[i]) else float(stays[i])
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
+                if name in sure:
+                    row["probability"] = sure[name]
             rows.append(row)
         return rows
 
@@ -335,7 +350,9 @@ def analyze(
         outliers=outlying,
         depth=_depth(central, names, fitted),
         counted=counted_shares(counted),
+        support=_support(fitted, held),
         plane=plane,
+        plane_cov=None if fitted is None or len(names) > _MOST_PLACES else fitted.plane_cov,
         plane_method="lensmap" if fitted is None else "choice",
         graph=graph,
         clusters=groups,
@@ -378,6 +395,16 @@ def _depth(found: Medoid, names: tuple[str, ...], fitted: Fit | None) -> DepthIn
         method=found.method,
         about=about_depth(found.method, fitted.design if fitted is not None else None),
     )
+
+
+def _support(fitted: Fit | None, held: Statements | None) -> Reason | None:
+    """Why nothing can be claimed of the objects."""
+    if held is not None and 0 < len(held) < held.n_objects:
+        return "few answers"
+    if fitted is not None:
+        return fitted.support.reason
+    assert held is not None
+    return support_of_answers(held).reason or "few answers"
 
 
 def _plane(data: Fit | Statements | Counted, seed: int) -> FloatArray:

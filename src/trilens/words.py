@@ -9,6 +9,7 @@ from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
     from trilens.maps.support import Reason
+    from trilens.questions.group_agreement import GroupAgreement
     from trilens.questions.group_test import GroupTest
     from trilens.questions.stopping import Stopping
     from trilens.study_design import Design
@@ -400,6 +401,18 @@ def no_group_test(test: GroupTest) -> str | None:
             f"the same questions"
         )
     return _NO_GROUP_TEST[test.why_not]
+
+
+def agreement_by_group(found: GroupAgreement) -> str:
+    """The effect size of groups."""
+    points = f"{100 * abs(found.difference):.0f} percentage points"
+    more = "more" if found.difference >= 0 else "less"
+    low, high = 100 * found.low, 100 * found.high
+    return (
+        f"Raters agree {points} {more} often within groups than between them "
+        f"({found.within:.0%} against {found.between:.0%}; 95% interval of the difference: "
+        f"{low:+.0f} to {high:+.0f}; {counted(found.questions, 'question')})."
+    )
 
 
 _NO_GROUP_TEST = {

@@ -10,6 +10,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from trilens import __version__
@@ -59,6 +60,7 @@ def make_app(
     app.include_router(researcher.router, include_in_schema=False)
     app.add_exception_handler(researcher.NotSignedIn, researcher.to_sign_in)
     app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(HTTPException, _not_here)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
 
@@ -100,7 +102,7 @@ def make_app(
 async def _refused(request: Request, error: Exception) -> Response:
     """As JSON for scripts, as a page for people."""
     assert isinstance(error, Refused)
-    if "text/html" in request.headers.get("accept", ""):
+    if _is_for_people(request):
         route = getattr(request.scope.get("route"), "path", "")
         back = "researcher/" if "/researcher" in route else ""
         facts = {"title": "This does not work", "back": back}
@@ -111,9 +113,24 @@ async def _refused(request: Request, error: Exception) -> Response:
     return JSONResponse(content, status_code=error.status, headers=headers)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+def _is_for_people(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "")
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    """No such page, or not in this way."""
+    assert isinstance(error, HTTPException)
+    why = "there is no such page" if error.status_code == 404 else error.detail
+    response = await _refused(request, Refused(error.status_code, why))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
     """What is wrong and where; never what was sent, which may not be ours to repeat."""
     assert isinstance(error, RequestValidationError)
+    if _is_for_people(request):
+        return await _refused(request, Refused(422, "this address or form is not complete"))
     detail = [
         {"loc": list(wrong["loc"]), "msg": wrong["msg"], "type": wrong["type"]}
         for wrong in error.errors()

@@ -18,20 +18,18 @@ from typing import Any
 
 import pyarrow as pa
 from markupsafe import Markup
-from sqlalchemy.engine import make_url
 
 import trilens as tl
 from trilens.errors import TrilensError
 from trilens_survey.charts import response_times, times_by_number
-from trilens_survey.database import Database
+from trilens_survey.database import open_database
 from trilens_survey.export import AnswerTable, collect
 from trilens_survey.questions import n_questions
 from trilens_survey.status import erased_participants, status
 from trilens_survey.store.administration import count_answers
 
-#: Rows of a table on the dashboard, and names in a sentence.
+#: Rows of a table on the dashboard.
 MOST_ROWS = 200
-_MOST_CANDIDATES = 20
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +39,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
     """The next questions, and whether to stop, for a task of `trilens_survey.preparation`."""
-    with _database(task).reading() as connection:
+    with open_database(Path(task["folder"]), task["url"]).reading() as connection:
         stored = count_answers(connection)
         erased = erased_participants(connection)
         collected = collect(connection, task["kind"], 0, only=task["kind"])
@@ -55,7 +53,9 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     try:
         if rule is not None:
             if known is None or not _holds(known, len(statements), len(objects), erased):
-                known = tl.stopping(statements, rule, **task["limits"]).to_dict()
+                seen = tl.stopping(statements, rule, **task["limits"])
+                # what was seen then; how many answers there are is said when somebody asks
+                known = replace(seen, answers=seen.looked_at).to_dict()
             known |= {"answers": len(statements), "objects": len(objects), "erased": erased}
             found["stopping"] = known
         if goal is not None and len(statements):
@@ -88,17 +88,10 @@ def _holds(known: dict[str, Any], statements: int, objects: int, erased: int) ->
     return same and known["looked_at"] <= statements < known["next_look"]
 
 
-def _database(task: dict[str, Any]) -> Database:
-    file, url = task["file"], task["url"]
-    return Database(
-        url=None if url is None else make_url(url), file=None if file is None else Path(file)
-    )
-
-
 def find(task: dict[str, Any]) -> dict[str, Any]:
     """The facts of `trilens_survey.dashboard.Findings`, for a task that it wrote."""
     made = time.time()
-    with _database(task).reading() as connection:
+    with open_database(Path(task["folder"]), task["url"]).reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"]).without_practice()
         now = status(connection, task["minimum"])
     stored, erased, warned = now.answers, now.erased, bool(now.warnings)
@@ -137,13 +130,12 @@ def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str
     from trilens.report import words
 
     facts = analysis.to_dict()
-    sentences = [
-        ("Most central", _with_candidates(words.medoid(facts), analysis)),
-        ("Outliers", words.outliers(facts)),
-        ("Groups", words.clusters(facts)),
-    ]
-    if facts["reliability"]["cautions"] or words.rater_groups(facts) or not warned:
-        sentences.insert(0, ("Collected", words.cautions(facts)))
+    sentences = [("Headline", words.headline(facts))]
+    for found in words.findings(facts):
+        # where the dashboard has warned of the answers, nothing says that they have no fault
+        faultless = found.section == "answers" and not facts["reliability"]["cautions"]
+        sure = "" if warned and faultless else found.sure
+        sentences.append((found.title, Markup("{} {}").format(found.sentence, sure)))
     with tempfile.TemporaryDirectory() as place:
         page = Path(place) / "report.html"
         analysis.write(page, images)
@@ -151,16 +143,6 @@ def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str
             "sentences": [(title, str(text)) for title, text in sentences],
             "report": page.read_text(encoding="utf-8"),
         }
-
-
-def _with_candidates(sentence: Markup, analysis: tl.Analysis) -> Markup:
-    """The sentence, and the objects that it speaks of where it does not name them."""
-    from trilens.report import words
-
-    listed = analysis.medoid.candidates
-    if len(listed) > _MOST_CANDIDATES or all(words.name(one) in sentence for one in listed):
-        return sentence
-    return sentence + Markup(" Candidates: {}.").format(words.names(listed, _MOST_CANDIDATES))
 
 
 def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:

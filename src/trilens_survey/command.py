@@ -25,10 +25,6 @@ database_option = click.option(
 )
 
 
-#: Sets of earlier versions: the majority answer for each triple.
-_REDUCED = ("all-reduced", "counted-reduced", "passed-reduced")
-
-
 class _SurveyCommand(options.Command):
     """A command of the survey extra; --help needs no extra."""
 
@@ -37,8 +33,9 @@ class _SurveyCommand(options.Command):
         from importlib.util import find_spec
 
         needed = (
-            "fastapi", "uvicorn", "sqlalchemy", "alembic", "yaml", "jinja2", "argon2", "psycopg",
-            "multipart",
+            "fastapi", "uvicorn", "httptools", "multipart", "yaml", "jinja2", "pydantic",
+            "sqlalchemy", "alembic", "psycopg", "argon2", "itsdangerous", "limits", "jwt",
+            "markdown_it", "PIL",
         )  # fmt: skip
         if any(find_spec(name) is None for name in needed):
             raise MissingExtraError("trilens survey", "survey")
@@ -177,8 +174,7 @@ def serve(
 @click.option(
     "--set",
     "which",
-    type=click.Choice(SETS + _REDUCED),
-    metavar=f"[{'|'.join(SETS)}]",
+    type=click.Choice(SETS),
     default="all",
     show_default=True,
     help="All answers, those of rounds that are long enough, or of those that passed their tests; "
@@ -213,12 +209,6 @@ def export(
     from trilens_survey.study import load_study
 
     assert out.path is not None
-    if which in _REDUCED:
-        plain = which.removesuffix("-reduced")
-        raise click.UsageError(
-            f"--set {which} has left: export --set {plain} -o answers.csv, then "
-            f"trilens reduce answers.csv reduced.csv"
-        )
     study = load_study(folder)
     with open_database(folder, database).reading() as connection:
         if receipt is not None:

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from markupsafe import Markup
@@ -60,11 +59,6 @@ class Findings:
     sentences: list[tuple[str, str]]
     report: str | None
     figures: dict[str, Any]
-
-    @property
-    def since(self) -> str:
-        """When, for people."""
-        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(self.made))
 
     @property
     def marked_up(self) -> list[tuple[str, Markup]]:
@@ -123,8 +117,6 @@ class BackgroundAnalysis:
     ----------
     task
         What the worker is told: where the answers are, and what the study is called.
-    worker
-    clock
     """
 
     def __init__(
@@ -252,8 +244,7 @@ class Dashboard:
 def where(database: Database) -> dict[str, Any]:
     """Where `trilens_survey.background` finds the answers."""
     url = None if database.url is None else database.url.render_as_string(hide_password=False)
-    file = None if database.file is None else str(Path(database.file).absolute())
-    return {"file": file, "url": url}
+    return {"folder": str(database.folder.absolute()), "url": url}
 
 
 def _task(study: Study, database: Database) -> dict[str, Any]:

@@ -28,17 +28,17 @@ class Database:
 
     Attributes
     ----------
+    folder
+        Of the study: what leaves with an upgrade is kept there.
     url
         Of PostgreSQL.
     file
         Of SQLite.
-    folder
-        Of the study: what leaves with an upgrade is kept there.
     """
 
+    folder: Path
     url: URL | None = None
     file: Path | None = None
-    folder: Path | None = None
 
     @property
     def embedded(self) -> bool:
@@ -159,7 +159,7 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     trilens.errors.SurveyError: the database must be postgresql://..., not mysql; omit it for SQLite
     """
     if url is None:
-        return Database(file=folder / FILE, folder=folder)
+        return Database(folder, file=folder / FILE)
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -167,10 +167,10 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     name = parsed.drivername.split("+")[0]
     if name not in ("postgresql", "postgres"):
         raise SurveyError(f"the database must be postgresql://..., not {name}; omit it for SQLite")
-    return Database(url=parsed.set(drivername="postgresql+psycopg"), folder=folder)
+    return Database(folder, url=parsed.set(drivername="postgresql+psycopg"))
 
 
-def migrate(engine: Engine, folder: Path | None = None) -> None:
+def migrate(engine: Engine, folder: Path) -> None:
     """Bring the tables to this version; a database of a newer trilens is refused."""
     from alembic import command
     from alembic.config import Config
@@ -197,9 +197,9 @@ def migrate(engine: Engine, folder: Path | None = None) -> None:
 DECISIONS = "payments-decided.csv"
 
 
-def keep_decisions(connection: Connection, folder: Path | None) -> None:
+def keep_decisions(connection: Connection, folder: Path) -> None:
     """Write the decisions about payments of earlier versions to a file, before they leave."""
-    if folder is None or not inspect(connection).has_table("payments"):
+    if not inspect(connection).has_table("payments"):
         return
     query = (
         "SELECT i.platform_id, p.code, p.decision, p.decided FROM payments p "
@@ -337,9 +337,9 @@ def _copy_file(database: Database, part: Path) -> None:
 
 
 def _copy_rows(database: Database, part: Path) -> None:
-    engine = Database(file=part).writer()
+    engine = Database(part.parent, file=part).writer()
     try:
-        migrate(engine)
+        migrate(engine, part.parent)
         with database.reading() as source, engine.begin() as copy:
             source = source.execution_options(isolation_level="REPEATABLE READ")
             for table in metadata.sorted_tables:

@@ -131,22 +131,15 @@ def _limits(settings: StudySettings, n: int) -> dict[str, float]:
     assert stop is not None
     if settings.blocks or settings.conditions:
         raise Unfit("a stopping rule needs a study without blocks and conditions", "stop")
-    if stop.rule == "price":
-        raise Unfit(
-            "stop: the rule price has left; quota.answers closes a study after so many answers",
-            "stop",
-            "rule",
-        )
     given = {"at_most": stop.at_most, "gain": stop.gain, "level": stop.level}
     limits = {key: value for key, value in given.items() if value is not None}
     for key in limits:
-        if key not in LIMITS.get(stop.rule, limits):
+        if key not in LIMITS[stop.rule]:
             used = " and ".join(LIMITS[stop.rule]) or "neither a limit nor a level"
             text = f"stop: rule {stop.rule} does not use {key}; it uses {used}"
             raise Unfit(text, "stop", key)
-    most = limits.get("at_most", 1)
-    if stop.rule == "medoid" and isinstance(most, int) and most >= n:
-        text = f"stop: at_most is {most:,} of {n:,} objects: no answer is needed for that"
+    if stop.at_most is not None and stop.at_most >= n:
+        text = f"stop: at_most is {stop.at_most:,} of {n:,} objects: no answer is needed for that"
         raise Unfit(f"{text}; write {n - 1:,} or less", "stop", "at_most")
     return limits
 

@@ -83,18 +83,18 @@ def spoken(offered: Sequence[str], asked: Sequence[str]) -> str:
 
 
 def preferred(header: str) -> list[str]:
-    """The languages of an Accept-Language header, the dearest first.
+    """The languages of an Accept-Language header, the most wanted first.
 
     >>> preferred("en;q=0.5, de-AT, *;q=0.1, fr;q=0")
     ['de-AT', 'en']
     """
     found = []
     for part in header.split(","):
-        code, _, weight = part.partition(";")
+        code, _, given = part.partition(";")
         try:
-            dear = float(weight.strip().removeprefix("q=") or 1)
+            weight = float(given.strip().removeprefix("q=") or 1)
         except ValueError:
-            dear = 0.0
-        if dear > 0 and code.strip() not in ("", "*"):
-            found.append((-dear, code.strip()))
+            weight = 0.0
+        if weight > 0 and code.strip() not in ("", "*"):
+            found.append((-weight, code.strip()))
     return [code for _, code in sorted(found, key=lambda one: one[0])]

@@ -53,13 +53,7 @@ class _TooLarge(HTTPException):
 
 
 class Middleware:
-    """Refuses what no participant or researcher sends.
-
-    Parameters
-    ----------
-    app
-    options
-    """
+    """Refuses what no participant or researcher sends."""
 
     def __init__(self, app: ASGIApp, options: Options) -> None:
         self.app = app
@@ -127,7 +121,7 @@ class Middleware:
         host = headers.get(b"host", b"").decode("latin-1")
         if names.count(b"host") != 1 or not _HOST.fullmatch(host):
             return 400, "invalid Host header"
-        if self.options.hosts and _plain_host(host) not in self.options.hosts:
+        if self.options.hosts and _plain_host(host) not in self.options.hosts | _LOOPBACK:
             return 421, "this server does not serve that host"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -139,6 +133,7 @@ class Middleware:
         return None
 
 
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import BaseModel, Field, StrictBool, field_validator
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
 from sqlalchemy.engine import Connection
 
 from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
 from trilens_survey.server import Survey
-from trilens_survey.settings import MOST, PLATFORMS, Links
-from trilens_survey.store.administration import erase
-from trilens_survey.store.participants import Done, Joined
+from trilens_survey.settings import MOST, PLATFORMS
+from trilens_survey.store.administration import by_receipt, erase
+from trilens_survey.store.participants import Done
 from trilens_survey.writer import Refused
 
 router = APIRouter()
@@ -40,56 +39,48 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+def _storable(value: str) -> str:
+    """Text that every database can hold: no NUL, no lone surrogate."""
+    if "\0" in value or _SURROGATE.search(value):
+        raise ValueError("text must not hold NUL or lone surrogates")
+    return value
+
+
+Storable: TypeAlias = Annotated[str, AfterValidator(_storable)]
+Short: TypeAlias = Annotated[Storable, Field(max_length=200)]
+Name: TypeAlias = Annotated[Storable, Field(max_length=1000)]
+
+
 class Join(BaseModel):
     """A participant who begins."""
 
     consent: StrictBool = False
-    platform_id: Annotated[str, Field(max_length=200)] | None = None
-    language: Annotated[str, Field(max_length=20)] | None = None
-    test: Annotated[str, Field(max_length=200, description="of a test link")] | None = None
-    receipt: (
-        Annotated[str, Field(max_length=40, description="to go on in another browser")] | None
-    ) = None
-    key: Annotated[str, Field(max_length=200, description="of the link")] | None = None
-    signature: Annotated[str, Field(max_length=200, description="of the link")] | None = None
-
-    @field_validator("platform_id", "language", "test", "receipt", "key", "signature")
-    @classmethod
-    def _storable(cls, value: str | None) -> str | None:
-        return _storable(value)
-
-
-_Name = Annotated[str, Field(max_length=1000)]
+    platform_id: Short | None = None
+    language: Short | None = None
+    test: Short | None = Field(default=None, description="of a test link")
+    receipt: Short | None = Field(default=None, description="to go on in another browser")
+    key: Short | None = Field(default=None, description="of the link")
+    signature: Annotated[Storable, Field(max_length=4000)] | None = Field(
+        default=None, description="of the link; of Prolific, its token"
+    )
 
 
 class Answer(BaseModel):
     """An answer to a question."""
 
-    token: Annotated[str, Field(max_length=100)]
-    chosen: _Name | Annotated[list[_Name], Field(min_length=1, max_length=MOST)]
+    token: Short
+    chosen: Name | Annotated[list[Name], Field(min_length=1, max_length=MOST)]
     seconds: Annotated[float, Field(gt=0, le=_LONGEST_SECONDS, allow_inf_nan=False, strict=True)]
-
-    @field_validator("token", "chosen")
-    @classmethod
-    def _storable(cls, value: str | list[str]) -> str | list[str]:
-        for each in [value] if isinstance(value, str) else value:
-            _storable(each)
-        return value
 
 
 class Form(BaseModel):
     """Answers to the questions before or after the rounds, by name."""
 
     form: Literal["before", "after"]
-    values: Annotated[dict[str, Any], Field(max_length=1000)]
-
-    @field_validator("values")
-    @classmethod
-    def _storable(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for each in value.values():
-            for one in each if isinstance(each, list) else [each]:
-                _storable(one if isinstance(one, str) else None)
-        return value
+    values: Annotated[
+        dict[str, StrictBool | int | float | Storable | list[Storable] | None],
+        Field(max_length=1000),
+    ]
 
 
 class Leave(BaseModel):
@@ -101,13 +92,8 @@ class Leave(BaseModel):
 class Skip(BaseModel):
     """A question of which a picture or sound did not come."""
 
-    token: Annotated[str, Field(max_length=100)]
-    missing: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
-
-    @field_validator("token")
-    @classmethod
-    def _storable(cls, value: str) -> str:
-        return _storable(value) or ""
+    token: Short
+    missing: Annotated[list[Name], Field(max_length=100)]
 
 
 class Receipt(BaseModel):
@@ -124,33 +110,25 @@ class Stored(BaseModel):
     feedback: dict[str, Any] | None = None
 
 
-def _storable(value: str | None) -> str | None:
-    """Text that every database can hold: no NUL, no lone surrogate."""
-    if value is not None and ("\0" in value or _SURROGATE.search(value)):
-        raise ValueError("text must not hold NUL or lone surrogates")
-    return value
-
-
-def _participant(request: Request) -> str | None:
-    """What the cookie holds, if it is ours."""
+def _receipt_in_cookie(request: Request) -> str | None:
+    """The receipt of the participant in this browser, if there is one."""
     return Survey.of(request).cookie(request, PARTICIPANT)
 
 
-def _cookie(request: Request) -> str:
-    """What the cookie holds; refused without."""
-    value = _participant(request)
-    if value is None:
+def _receipt_of(request: Request) -> str:
+    """The same; refused without."""
+    receipt = _receipt_in_cookie(request)
+    if receipt is None:
         raise Refused(401, "no participant's cookie; join first")
-    return value
+    return receipt
 
 
 def _joined_participant(request: Request) -> Callable[[Connection], int]:
     """Finds the participant of the cookie, in the transaction of whatever they do."""
-    value = _cookie(request)
-    store = Survey.of(request).store
+    receipt = _receipt_of(request)
 
     def find(connection: Connection) -> int:
-        number = store.recognise(connection, value)
+        number = by_receipt(connection, receipt)
         if number is None:
             raise Refused(401, "unknown participant; join first")
         return number
@@ -172,11 +150,11 @@ async def answer(
 ) -> Response:
     """Store an answer; says so only when it is on the disk."""
     survey = Survey.of(request)
-    cookie = _cookie(request)
+    receipt = _receipt_of(request)
     store = survey.store
 
     def write(connection: Connection) -> dict[str, Any]:
-        done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
+        done = store.answer(connection, receipt, body.token, body.chosen, body.seconds)
         said: dict[str, Any] = {"stored": True}
         feedback = store.feedback(connection, done)
         if feedback is not None:
@@ -197,46 +175,34 @@ async def join(request: Request, body: Join) -> Response:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
     platform_id = body.platform_id or None
-    test_run = body.test is not None
+    test_run = bool(body.test)
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
-    value = _participant(request)
-    if value is not None:
-        known = await survey.read(
-            lambda c: store.going_on(c, value, platform_id, test_run=test_run)
-        )
-        if known is not None:
-            return _joined(request, known)
-    if body.receipt:
-        receipt = body.receipt
+    known = _receipt_in_cookie(request)
+    if known is not None and await survey.read(
+        lambda c: store.goes_on(c, known, platform_id, test_run=test_run)
+    ):
+        return _joined(request, known)
+    receipt = body.receipt
+    if receipt:
         if not survey.receipts.allows(address_of(request)):
             raise Refused(429, "too many receipts from this address; try again later")
         back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
         return _joined(request, back)
-    links = survey.study.settings.links
-    if links is not None and not test_run and not _comes_from_platform(links, body):
-        why = "this link is not complete; open the study again from where you found it"
-        raise Refused(403, why, code="link")
     if not survey.joins.allows(address_of(request)):
         raise Refused(429, "too many new participants from this address; try again later")
+    links = survey.links
+    if links is not None and not test_run:
+        await survey.in_thread(lambda: links.check(platform_id, body.key, body.signature))
     language = survey.study.spoken(body.language)
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
     return _joined(request, found)
 
 
-def _comes_from_platform(links: Links, body: Join) -> bool:
-    """Whether the link has the study's secret, or is signed with it."""
-    if not links.signed:
-        return hmac.compare_digest((body.key or "").encode(), links.secret.encode())
-    expected = hmac.new(links.secret.encode(), (body.platform_id or "").encode(), "sha256")
-    given = (body.signature or "").lower().encode()
-    return bool(body.platform_id) and hmac.compare_digest(given, expected.hexdigest().encode())
-
-
-def _joined(request: Request, found: Joined) -> Response:
-    response = JSONResponse({"receipt": found.receipt}, status_code=201)
+def _joined(request: Request, receipt: str) -> Response:
+    response = JSONResponse({"receipt": receipt}, status_code=201)
     survey = Survey.of(request)
-    survey.set_cookie(request, response, PARTICIPANT, found.cookie, _COOKIE_SECONDS, "/")
+    survey.set_cookie(request, response, PARTICIPANT, receipt, _COOKIE_SECONDS, "/")
     return response
 
 
@@ -307,10 +273,10 @@ async def leave(request: Request, body: Leave) -> Response:
 )
 async def skip(request: Request, body: Skip) -> dict[str, Any]:
     """Leave out a question that cannot be shown; what the page shows next."""
-    store, cookie = Survey.of(request).store, _cookie(request)
+    store, receipt = Survey.of(request).store, _receipt_of(request)
 
     def step(connection: Connection, _: int) -> None:
-        store.skip(connection, cookie, body.token, body.missing)
+        store.skip(connection, receipt, body.token, body.missing)
 
     return await _go_on(request, step)
 
@@ -322,7 +288,7 @@ async def study(
     """Every text that the page shows, in one language, and whether the participant has joined."""
     survey = Survey.of(request)
     facts = _page_facts(survey, survey.study.spoken(language), await _is_open(survey))
-    return facts | {"joined": _participant(request) is not None}
+    return facts | {"joined": _receipt_in_cookie(request) is not None}
 
 
 async def _is_open(survey: Survey) -> bool:
@@ -368,7 +334,7 @@ async def page(request: Request, lang: str = "", language: str = "") -> HTMLResp
     accepted = preferred(request.headers.get("accept-language", ""))
     spoken = survey.study.spoken(lang, language, *accepted)
     facts = _page_facts(survey, spoken, await _is_open(survey))
-    joined = _participant(request) is not None
+    joined = _receipt_in_cookie(request) is not None
     if not joined:
         survey.opened()
     return survey.page("participant.html", study=facts, joined=joined)

@@ -145,9 +145,9 @@ def _about_looks(
         there += f", and {stored - n:,} to test and repeated questions, which do not count for it"
     if seen is None or not seen["look"]:
         return [f"The first look is at {goal.first_look:,} answers; {there}."]
-    why, at = str(seen["why"]), f"at the last look, at {seen['looked_at']:,} answers: "
-    if not why.startswith(at) and n != seen["looked_at"]:
-        why = at + why
+    why = str(seen["why"])
+    if n != seen["looked_at"]:
+        why = f"at the last look, at {seen['looked_at']:,} answers: {why}"
     return [
         f"{why[:1].upper()}{why[1:]}.",
         f"The next look is at {seen['next_look']:,} answers; {there}.",
@@ -155,15 +155,7 @@ def _about_looks(
 
 
 class Preparation:
-    """Looks for new answers, and has a model made of them when there are enough.
-
-    Parameters
-    ----------
-    study
-    database
-    writer
-    worker
-    """
+    """Looks for new answers, and has a model made of them when there are enough."""
 
     def __init__(
         self, study: Study, database: Database, writer: Writer, worker: Worker | None = None

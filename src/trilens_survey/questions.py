@@ -162,10 +162,6 @@ class Sampler:
     """Draws uniformly without replacement, and adds tests, shared and repeated questions.
 
     A participant's seed and what was asked of them before are enough to draw a round again.
-
-    Parameters
-    ----------
-    design
     """
 
     def __init__(self, design: Design) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy.engine import Connection
 from trilens_survey.auth import PARTICIPANT, Limiter, sign, unsign
 from trilens_survey.dashboard import Dashboard, Worker
 from trilens_survey.database import Database
+from trilens_survey.links import LinkCheck
 from trilens_survey.log import log, log_event
 from trilens_survey.markdown import to_html
 from trilens_survey.media import Copies
@@ -85,6 +86,8 @@ class Survey:
         self.joins = Limiter(each=10 if alone else 200, span=600)
         self.receipts = Limiter(each=20)
         self.password_checks = asyncio.Semaphore(2)
+        links = study.settings.links
+        self.links = None if links is None else LinkCheck(links, self.options.hosts)
         self._healthy = 0.0
 
     @staticmethod

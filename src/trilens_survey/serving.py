@@ -90,7 +90,6 @@ SETTINGS: dict[str, Any] = {
 }
 #: Where one of several processes finds how it is to listen.
 _ENVIRONMENT = "TRILENS_SURVEY"
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class Listen:
             raise SurveyError(
                 f"the public URL must begin with http:// or https://, not {self.public_url!r}"
             )
-        hosts = _LOOPBACK | {parts.hostname.lower()}
+        hosts = frozenset({parts.hostname.lower()})
         return Options(root_path=self.root, hosts=hosts, secure=parts.scheme == "https")
 
     def survey(self) -> Survey:

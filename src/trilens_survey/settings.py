@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -152,16 +153,27 @@ class Completion(Settings):
 
 
 class Links(Settings):
-    """Who may join: only those whose link has the secret, or is signed with it."""
+    """Who may join: only those whose link has the secret, or is signed."""
 
-    secret: Annotated[Line, Field(min_length=16)] = Field(
-        description="At least 16 characters. Put `key=SECRET` into the link, or sign it."
+    secret: Annotated[Line, Field(min_length=16)] | None = Field(
+        default=None,
+        description="At least 16 characters. Put `key=SECRET` into the link, or sign it.",
     )
     signed: bool = Field(
         default=False,
         description="Whether links carry `signature=`, the HMAC-SHA256 of the participant's id "
         "with the secret in hexadecimal digits, instead of the secret itself.",
     )
+    prolific: bool = Field(
+        default=False,
+        description="Whether Prolific signs the links; then no secret is needed.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Links:
+        if (self.secret is None) != self.prolific or (self.prolific and self.signed):
+            raise PydanticCustomError("links", "must have either a secret or prolific: true")
+        return self
 
 
 class Quota(Settings):
@@ -193,16 +205,18 @@ class Payment(Settings):
 class Stop(Settings):
     """When there are enough answers: see `trilens.stopping`."""
 
-    rule: Line = Field(description="`medoid`, `map` or `groups`.")
-    at_most: Any = Field(
+    rule: Literal["medoid", "map", "groups"] = Field(description="What must be known well enough.")
+    at_most: Count | None = Field(
         default=None,
         description="medoid: so many objects may be left that could be the most central.",
     )
-    gain: Any = Field(
+    gain: float | None = Field(
         default=None,
         description="map: 1,000 more answers would raise the share of predicted answers by less.",
     )
-    level: Any = Field(default=None, description="medoid and map: the level of what is claimed.")
+    level: float | None = Field(
+        default=None, description="medoid and map: the level of what is claimed."
+    )
     then: Literal["close", "warn"] = Field(
         default="close", description="Close the study, or only say so on the dashboard."
     )

@@ -20,7 +20,7 @@ from trilens_survey.schema import (
     skipped,
     visits,
 )
-from trilens_survey.store.administration import count_answers, is_paused, missing_objects
+from trilens_survey.store.administration import is_paused, missing_objects
 from trilens_survey.store.rows import ANSWERED
 
 
@@ -96,6 +96,18 @@ _REAL = and_(
 
 def status(connection: Connection, minimum: int) -> Status:
     """Count what is part of the study; nothing is loaded but the response times."""
+    tests = assignments.c.reason == "test"
+    given = connection.execute(
+        select(
+            func.count().label("answers"),
+            func.count().filter(tests, answers.c.chosen == assignments.c.expected).label("passed"),
+            func.count().filter(tests, answers.c.chosen != assignments.c.expected).label("failed"),
+            func.count().filter(answers.c.stored > time.time() - 3600).label("last_hour"),
+            func.count().filter(answers.c.seconds < FAST_SECONDS).label("fast"),
+        )
+        .select_from(ANSWERED)
+        .where(_REAL)
+    ).one()
     per_round = (
         select(func.count().label("n"))
         .select_from(ANSWERED)
@@ -103,29 +115,28 @@ def status(connection: Connection, minimum: int) -> Status:
         .group_by(assignments.c.participant, assignments.c.round)
         .subquery()
     )
-    stored = select(func.count()).select_from(ANSWERED).where(_REAL)
-    tests = stored.where(assignments.c.reason == "test")
+    enough = per_round.c.n >= max(minimum, 1)
+    rounds = connection.execute(
+        select(func.count().label("all"), func.count().filter(enough).label("counted")).select_from(
+            per_round
+        )
+    ).one()
     people = select(func.count()).select_from(participants).where(participants.c.test_run == 0)
-
-    def number(query: Any) -> int:
-        return int(connection.execute(query).scalar_one())
-
-    n = count_answers(connection)
     return Status(
         open=not is_paused(connection),
-        answers=n,
-        participants=number(people),
-        rounds=number(select(func.count()).select_from(per_round)),
-        rounds_counted=number(
-            select(func.count()).select_from(per_round).where(per_round.c.n >= max(minimum, 1))
-        ),
-        tests_passed=number(tests.where(answers.c.chosen == assignments.c.expected)),
-        tests_failed=number(tests.where(answers.c.chosen != assignments.c.expected)),
-        last_hour=number(stored.where(answers.c.stored > time.time() - 3600)),
-        fast=number(stored.where(answers.c.seconds < FAST_SECONDS)),
-        median_seconds=_median(connection, n),
+        answers=given.answers,
+        participants=connection.execute(people).scalar_one(),
+        rounds=rounds.all,
+        rounds_counted=rounds.counted,
+        tests_passed=given.passed,
+        tests_failed=given.failed,
+        last_hour=given.last_hour,
+        fast=given.fast,
+        median_seconds=_median(connection, given.answers),
         erased=erased_participants(connection),
-        skipped=number(select(func.count(skipped.c.assignment.distinct()))),
+        skipped=connection.execute(
+            select(func.count(skipped.c.assignment.distinct()))
+        ).scalar_one(),
         missing=missing_objects(connection),
     )
 

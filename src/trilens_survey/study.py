@@ -637,8 +637,8 @@ def remarks(study: Study) -> list[str]:
         )
     if settings.completion.platform in ("prolific", "connect") and settings.links is None:
         said.append(
-            "anybody can join with an id that they make up: set links.secret in study.yaml and put "
-            "it into the address that you give to the platform"
+            "anybody can join with an id that they make up: set links in study.yaml, and give the "
+            "platform an address that fits"
         )
     said += [str(one) for one in map(large, study.stimuli) if one is not None]
     ignored = ignored_files(study.stimuli)

@@ -55,7 +55,12 @@ def test_everything_at_once(file, tmp_path):
     assert len(rows) == facts["collected"]["answers"]
     used = sum(row["used"] == "true" for row in rows)
     assert used == facts["collected"]["used"] < len(rows)
-    assert {p.name for p in figures.iterdir()} >= {"ceiling.png", "raters.png"}
+    assert {p.name for p in figures.iterdir()} >= {
+        "answers.png",
+        "raters.png",
+        "answers.pdf",
+        "raters.svg",
+    }
     # the same by a table of raters, and by a list of right answers
     groups = tmp_path / "groups.csv"
     lines = [f"{r},{'DE' if r % 2 else 'FR'}" for r in range(16)]

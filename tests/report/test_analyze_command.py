@@ -37,22 +37,16 @@ def test_cars_report(cars, tmp_path, browser):
     browser.open(target)
     browser.requests()
     assert (
-        browser.run("return document.querySelectorAll('figure.map .legend.cluster > span').length")
+        browser.run("return document.querySelectorAll('figure.map .legend.by-group > span').length")
         == 3
     )
     medoid = browser.run("return document.querySelector('#medoid .finding').innerText")
     assert "44" in medoid
-    assert "most central" in medoid
     outliers = browser.run("return document.querySelector('#outliers .finding').innerText")
     assert "48, " in outliers
     assert browser.run("return document.querySelectorAll('.plane .frame').length") == 60
     assert browser.console() == []
-    # every picture is decoded and the medoid's is large
-    width = browser.run(
-        "return document.querySelector('#medoid .big .pic').getBoundingClientRect().width"
-    )
-    assert width >= 240
-    command = browser.run("return document.querySelector('#how pre').innerText")
+    command = browser.run("return document.querySelector('#methods pre').innerText")
     assert command.startswith("trilens analyze ")
     assert "--seed 0" in command
 
@@ -105,6 +99,32 @@ def small(tmp_path):
     return tmp_path
 
 
+def test_the_headline_the_cautions_and_the_figures(small, monkeypatch):
+    monkeypatch.chdir(small)
+    result = _run("answers.csv", "--kind", "central", "--figures", "figures")
+    assert result.exit_code == 0, result.output
+    headline, said = result.stdout.strip(), (small / "report.html").read_text()
+    assert headline.endswith("most central.") or "most central;" in headline
+    assert headline in re.sub(r"<[^>]*>", "", said)
+    assert "wrote report.html" in result.stderr
+    names = {path.name for path in (small / "figures").iterdir()}
+    assert {f"{name}.{kind}" for name in ("map", "centrality", "answers", "raters")
+            for kind in ("svg", "png", "pdf")} <= names  # fmt: skip
+    written = CliRunner().invoke(trilens, ["embed", "answers.csv", "-o", "map.svg"])
+    assert written.exit_code == 0, written.output
+    assert "</svg>" in (small / "map.svg").read_text()
+    flat = CliRunner().invoke(trilens, ["embed", "answers.csv", "--dim", "3", "-o", "map.svg"])
+    assert flat.exit_code == 2
+    assert "a picture shows two dimensions" in flat.stderr
+
+
+def test_one_answer_is_a_caution(tmp_path):
+    (tmp_path / "one.csv").write_text("central,other_1,other_2\na,b,c\n")
+    result = _run(tmp_path / "one.csv", "-o", tmp_path / "r.html")
+    assert result.stdout == "One answer about three objects is too few to conclude anything.\n"
+    assert "caution: 3 objects appear in fewer than 25 answers." in result.stderr
+
+
 def test_labels_and_broken_pictures(small):
     (small / "labels.csv").write_text(
         "object,label\n" + "\n".join(f"shape-{i:02d},{'ab'[i % 2]}" for i in range(1, 13))
@@ -125,7 +145,7 @@ def test_labels_and_broken_pictures(small):
     assert "<bdi>shape-02</bdi>" in html.split("No file for", 1)[1].split("</p>", 1)[0]
     assert "--n-clusters 2 " in html
     assert "--seed 7" in html
-    assert re.search(r"Predicted classes", html)
+    assert "predicted classes</summary>" in html
 
 
 @pytest.mark.slow

@@ -4,30 +4,60 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from pages import contradictions
+from pages import contradictions, read_page
+from people_who_differ import survey
 from studies_of_all_kinds import draw
 from trilens.analysis import analyze
 from trilens.report import render
+from trilens.simulate import simulate_statements
+from trilens.statements import Statements
 
 #: The smallest; the others, of each shape, are slow.
 QUICK = (7, 14, 16, 19, 23)
 
 
-def _check(seed, folder):
-    answers, labels, said = draw(seed, folder)
+def _page(answers, labels=None, said=""):
     facts = analyze(answers, labels).to_dict()
     json.dumps(facts, allow_nan=False)
-    assert contradictions(render(facts), facts) == [], said
+    html = render(facts)
+    assert contradictions(html, facts) == [], said
+    return read_page(html)
 
 
 @pytest.mark.parametrize("seed", QUICK)
 def test_the_same_quantity_has_one_value(seed, tmp_path):
-    _check(seed, tmp_path)
+    _page(*draw(seed, tmp_path))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2, 4, 11, 13])
 def test_the_same_quantity_has_one_value_in_larger_studies(seed, tmp_path):
-    _check(seed, tmp_path)
+    _page(*draw(seed, tmp_path))
+
+
+def test_guesses_are_called_guesses():
+    rng = np.random.default_rng(0)
+    guesses = [rng.permutation(20)[:3] for _ in range(600)]
+    page = _page(Statements(np.array(guesses), kind="central"))
+    said = page.one(css="headline").said
+    assert said == "These answers cannot be distinguished from guessing."
+
+
+def test_fewer_answers_than_objects_claim_nothing():
+    page = _page(Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central"))
+    said = page.one(css="headline").said
+    assert said == "One answer about three objects is too few to conclude anything."
+    assert "confidence" not in page.one("body").said
+
+
+@pytest.mark.slow
+def test_one_list_two_factions_and_a_thousand_objects():
+    rng = np.random.default_rng(1)
+    _page(survey("a" * 10, n=20, each=60, one_list=True), said="one list")
+    page = _page(survey("aaaaaaaabbbbbbbb"), said="two factions")
+    assert "fall into two groups that see different things" in page.one(css="headline").said
+    many = simulate_statements(rng.normal(size=(1000, 2)), 40_000, random_state=2)
+    assert len(_page(many).one("section", id="objects").all("tr")) == 1001

@@ -6,44 +6,25 @@ import re
 import zlib
 
 import pytest
+from axe_core_python.selenium import Axe
 
-from browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT, SPACE, TAB, Browser
+from browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT, SPACE, TAB
 from nasty import NAMES
+from trilens.analysis import analyze
 from trilens.report import load_pictures, render, write_report
+from trilens.simulate import study
 
 HEADINGS = [
-    "What was collected",
-    "The most central object",
+    "Most central",
     "Outliers",
-    "The map and the groups",
+    "Groups",
     "Classes",
-    "How it was computed",
+    "Raters",
+    "How good the answers are",
+    "All objects",
+    "Methods and citation",
 ]
-
-CONTRAST = """
-const luminance = (rgb) => {
-  const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const [r, g, b] = rgb.map((v) => linear(v / 255));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-const parse = (c) => c.match(/[\\d.]+/g).map(Number);
-const behind = (e) => {
-  for (; e; e = e.parentElement) {
-    const c = parse(getComputedStyle(e).backgroundColor);
-    if (c.length < 4 || c[3] > 0) return c.slice(0, 3);
-  }
-  return [255, 255, 255];
-};
-let worst = [99, ""];
-const read = "h1,h2,h3,p,td,th,dt,dd,summary,figcaption,small,label,code,.chip,#tip,a";
-for (const e of document.querySelectorAll(read)) {
-  if (!e.textContent.trim() || !e.getClientRects().length) continue;
-  const a = luminance(parse(getComputedStyle(e).color).slice(0, 3)), b = luminance(behind(e));
-  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  if (ratio < worst[0]) worst = [ratio, e.tagName + " " + e.textContent.slice(0, 40)];
-}
-return worst;
-"""
+REST = "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +42,18 @@ def page(facts, tmp_path_factory):
         "<script>window.hacked = 7</script><rect width='9' height='9' fill='red'/>"
         "<image href='http://example.invalid/x.png'/></svg>"
     )
-    write_report(
-        facts,
-        folder / "report.html",
-        load_pictures(pictures, [row["object"] for row in facts["objects"]]),
-    )
+    names = [row["object"] for row in facts["objects"]]
+    write_report(facts, folder / "report.html", load_pictures(pictures, names))
     return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def sixty(tmp_path_factory):
+    """The page of sixty shapes."""
+    made = study(n_objects=60, n_statements=1500, random_state=1)
+    path = tmp_path_factory.mktemp("sixty") / "report.html"
+    analyze(made.statements, made.half_labelled(), title="Sixty shapes").write(path)
+    return path
 
 
 @pytest.fixture
@@ -80,13 +67,55 @@ def opened(browser, page):
     return browser
 
 
+def _shown(browser, selector):
+    """How many of these lie whole inside the window."""
+    return browser.run(
+        "return [...document.querySelectorAll(arguments[0])].filter((e) => {"
+        "const b = e.getBoundingClientRect();"
+        "return b.height && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0"
+        " && b.right <= innerWidth}).length",
+        selector,
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1200, 800), (390, 844)])
+def test_the_first_screen_holds_the_map_and_four_findings(browser, sixty, width, height):
+    browser.resize(width, height)
+    browser.open(sixty)
+    browser.run(REST)
+    assert _shown(browser, "h1") == _shown(browser, ".headline") == 1
+    assert _shown(browser, ".card") == 4
+    assert _shown(browser, ".map-area") == 1
+    assert _shown(browser, ".map-area .mark:not([style])") >= 60
+    area = browser.run(
+        "const b = document.querySelector('.map-area').getBoundingClientRect();"
+        "return [b.width, b.height]"
+    )
+    assert area[0] >= (700 if width == 1200 else 340)
+    assert area[1] >= (480 if width == 1200 else 270)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_sixty_objects_make_a_short_page(browser, sixty):
+    browser.resize(1200, 800)
+    browser.open(sixty)
+    assert browser.run("return document.documentElement.scrollHeight") <= 4500
+    assert browser.run("return document.body.innerText.split(/\\s+/).length") <= 1500
+    inner = browser.run(
+        "return [...document.querySelectorAll('main *')].filter((e) =>"
+        "['auto', 'scroll'].includes(getComputedStyle(e).overflowY)).length"
+    )
+    assert inner == 0
+
+
 def test_no_error_no_request_and_no_name_runs(opened, page):
     assert opened.run("return window.hacked") is None
     assert opened.console() == []
     assert opened.requests() == [page.as_uri()]
-    assert [h.split(" ", 1)[-1].strip() for h in opened.run(
-        "return [...document.querySelectorAll('section h2')].map((h) => h.textContent)"
-    )][:6] == HEADINGS  # fmt: skip
+    assert (
+        opened.run("return [...document.querySelectorAll('section h2')].map((h) => h.textContent)")
+        == HEADINGS
+    )
 
 
 def test_names_are_shown_as_text(opened):
@@ -114,21 +143,57 @@ def test_injected_script_is_stopped_by_the_policy(opened):
     assert "Content Security Policy" in " ".join(opened.console())
 
 
+def _tip(browser):
+    return browser.run("const t = document.getElementById('tip'); return [t.hidden, t.innerText]")
+
+
 def test_hover_shows_the_object(opened, facts):
-    for place in ('.plane .pt[data-i="16"] .frame', '.depths .dot[data-i="16"] circle'):
+    for place in ('.plane .pt[data-i="16"] .frame', '.chart .dot[data-i="16"] circle'):
         opened.hover(place)
-        shown = opened.run(
-            "const t = document.getElementById('tip'); return [t.hidden, t.innerText]"
-        )
-        assert shown[0] is False
+        hidden, text = _tip(opened)
+        assert not hidden
         row = facts["objects"][16]
-        assert row["object"] in shown[1]
-        assert f"centrality {100 * row['depth']:.1f}%" in shown[1]
-    assert (
-        opened.run("return document.querySelector('#tip svg use').getAttribute('href')") == "#p16"
-    )
+        near = facts["objects"][facts["about_objects"][16]["nearest"][0]]["object"]
+        assert row["object"] in text
+        assert f"centrality {100 * row['depth']:.1f}%" in text
+        assert f"group {row['cluster'] + 1}" in text
+        assert f"in {row['appearances']} answers" in text
+        assert f"nearest: {near[:15]}" in text
+    use = "return document.querySelector('#tip svg use').getAttribute('href')"
+    assert opened.run(use) == "#p16"
+    assert opened.run("return document.querySelectorAll('.links line').length") == 3
     opened.keys(ESCAPE)
-    assert opened.run("return document.getElementById('tip').hidden") is True
+    assert _tip(opened)[0] is True
+
+
+def test_a_tap_tells_and_a_second_tells_more(opened, facts):
+    tap = (
+        "const at = document.querySelector('.plane .pt[data-i=\"16\"] .frame');"
+        "at.dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
+    )
+    opened.run(tap)
+    assert facts["objects"][16]["object"] in _tip(opened)[1]
+    assert _panel(opened)[0] is False
+    opened.run(tap)
+    assert _panel(opened)[0] is True
+    opened.keys(ESCAPE)
+
+
+def test_a_finding_highlights_its_objects(opened, facts):
+    shown = "return [...document.querySelectorAll('.pt.shown')].map((e) => Number(e.dataset.i))"
+    card = ".card:has(a[href='#medoid'])"
+    opened.run(f'document.querySelector("{card} button").focus()')
+    opened.keys(ENTER)
+    place = {row["object"]: i for i, row in enumerate(facts["objects"])}
+    assert set(opened.run(shown)) == {place[name] for name in facts["medoid"]["candidates"]}
+    state = f"return document.querySelector(\"{card} button\").getAttribute('aria-pressed')"
+    assert opened.run(state) == "true"
+    pale = "return Number(getComputedStyle(document.querySelector('.pt:not(.shown)')).opacity)"
+    assert opened.run(pale) < 0.5
+    opened.keys(ENTER)
+    assert opened.run(shown) == []
+    opened.hover(f"{card} .sure")
+    assert opened.run(shown)
 
 
 def test_keyboard_reaches_everything(opened):
@@ -140,7 +205,7 @@ def test_keyboard_reaches_everything(opened):
         e.getAttribute('aria-label') || e.textContent.trim().slice(0, 30),
         e.matches(':focus-visible')];
     """
-    for _ in range(120):
+    for _ in range(140):
         opened.keys(TAB)
         found = opened.run(where)
         if found is None:
@@ -148,40 +213,23 @@ def test_keyboard_reaches_everything(opened):
         reached.append(found)
     seen = " | ".join(f"{tag} {css} {label}" for tag, css, label, _ in reached)
     assert all(visible for *_, visible in reached)
-    for wanted in [
-        "a  What was collected",
-        "g dot",
-        "g pt",
-        "Zoom in",
-        "Reset",
-        "Table of all objects",
-        "Raters, one by one",
-        "centrality",
-    ]:
+    for wanted in ("Most central", "g dot", "g pt", "Zoom in", "Raters, one by one", "Save map as"):
         assert wanted in seen, wanted
-    for tag in ("input", "select", "summary", "button"):
-        assert any(found[0] == tag for found in reached), tag
     controls = opened.run(
         "return [...document.querySelectorAll('a[href],button,select,input,summary')]"
         ".filter((e) => e.checkVisibility()).length"
     )
-    assert (
-        sum(found[0] in {"a", "button", "select", "input", "summary"} for found in reached)
-        == controls
-    )
+    tags = {"a", "button", "select", "input", "summary"}
+    assert sum(found[0] in tags for found in reached) == controls
 
 
-def test_arrow_keys_visit_every_object(opened, facts):
+def test_arrow_keys_go_from_object_to_object(opened, facts):
     n = len(facts["objects"])
-    opened.run("document.querySelector('.depths .dot').focus()")
+    opened.run("document.querySelector('.chart .dot').focus()")
     for _ in range(n - 1):
         opened.keys(RIGHT)
     last = opened.run("return document.activeElement.dataset.i")
-    deepest = max(facts["objects"], key=lambda row: row["depth"])
-    assert facts["objects"][int(last)]["depth"] == deepest["depth"]
-    assert facts["objects"][int(last)]["object"].strip()[:20] in opened.run(
-        "return document.getElementById('tip').innerText"
-    )
+    assert facts["objects"][int(last)]["object"].strip()[:20] in _tip(opened)[1]
     opened.keys(LEFT)
     assert opened.run("return document.activeElement.dataset.i") != last
     opened.run("document.querySelector('.plane .pt').focus()")
@@ -192,37 +240,38 @@ def test_arrow_keys_visit_every_object(opened, facts):
     assert opened.run("return document.querySelectorAll('.plane [tabindex=\"0\"]').length") == 1
 
 
-def test_map_zooms_moves_and_shows_edges(opened):
+def test_map_zooms_and_shows_uncertainty_and_colors(opened):
     spread = """
-      const places = [...document.querySelectorAll('.plane .at')];
+      const places = [...document.querySelectorAll('.plane > .at')];
       const xs = places.map((e) => parseFloat(e.getAttribute('x')));
       return Math.max(...xs) - Math.min(...xs);
     """
-    waited = (
-        "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )
     before = opened.run(spread)
     opened.run("document.querySelector('[data-zoom=in]').focus()")
     opened.keys(ENTER)
-    opened.run(waited)
+    opened.run(REST)
     assert opened.run(spread) == pytest.approx(1.6 * before, rel=0.01)
     opened.run("document.querySelector('.plane .pt').focus()")
     opened.keys("0")
-    opened.run(waited)
+    opened.run(REST)
     assert opened.run(spread) == pytest.approx(before, rel=0.01)
-    edges = "return document.querySelector('.edges line').getClientRects().length > 0"
-    assert opened.run(edges) is False
-    opened.run("document.querySelector('[data-edges]').focus()")
+    ellipses = "return document.querySelectorAll('.plane ellipse').length"
+    assert opened.run(ellipses) == 0
+    opened.run("document.querySelector('[data-uncertain]').focus()")
     opened.keys(SPACE)
-    assert opened.run(edges) is True
-    by = "return getComputedStyle(document.querySelector('.plane .pt[data-i=\"16\"] .frame')).fill"
-    one = opened.run(by)
-    opened.run(
-        "const s = document.querySelector('select[data-by]'); s.value = 'cluster';"
-        "s.dispatchEvent(new Event('change'))"
+    assert opened.run(ellipses) == 20
+    wide = "return document.querySelector('.plane ellipse').rx.baseVal.value"
+    assert 1 <= opened.run(wide) < 400
+    fills = (
+        "return new Set([...document.querySelectorAll('.plane .frame')]"
+        ".map((e) => getComputedStyle(e).fill)).size"
     )
-    assert isinstance(one, str)
-    assert opened.run("return document.querySelector('figure.map').dataset.by") == "cluster"
+    choose = (
+        "const s = document.querySelector('[data-color]'); s.value = arguments[0];"
+        "s.dispatchEvent(new Event('change'));"
+    )
+    seen = [opened.run(choose + fills, by) for by in ("group", "class", "centrality")]
+    assert all(2 <= number <= 7 for number in seen)
 
 
 def test_tables_sort(opened):
@@ -230,6 +279,7 @@ def test_tables_sort(opened):
       const rows = [...document.querySelectorAll('#objects tbody tr')];
       return rows.map((r) => parseFloat(r.cells[2].textContent));
     """
+    opened.run("document.querySelector('#objects details').open = true")
     opened.run("document.querySelectorAll('#objects thead button')[2].focus()")
     opened.keys(ENTER)
     values = opened.run(column)
@@ -238,68 +288,61 @@ def test_tables_sort(opened):
     assert opened.run(column) == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-def test_readable_at_this_width(opened, width):
+@pytest.mark.parametrize(("width", "dark"), [(360, False), (1440, True)])
+def test_readable_at_this_width(opened, width, dark):
     opened.resize(width)
-    assert opened.run("return document.documentElement.scrollWidth") <= width
-    smallest = opened.run("""
-      let least = 99;
-      const read = 'p,td,th,dt,dd,small,.ticks text,.scale span,a';
-      for (const e of document.querySelectorAll(read)) {
-        if (!e.getClientRects().length || !e.textContent.trim()) continue;
-        least = Math.min(least, parseFloat(getComputedStyle(e).fontSize));
-      }
-      return least;
-    """)
-    assert smallest >= 11
-    tall = opened.run(
-        "return Math.max(...[...document.querySelectorAll('#objects tbody tr')]"
-        ".filter((r) => r.textContent.includes('shape-'))"
-        ".map((r) => r.getBoundingClientRect().height))"
-    )
-    assert tall < (230 if width < 640 else 120)  # on a phone a row is a block of facts
-    outside = opened.run(
-        "const a = document.querySelector('.map-area').getBoundingClientRect();"
-        "return [...document.querySelectorAll('.plane .pt')].filter((e) => {"
-        "const b = e.querySelector('.mark,.frame').getBoundingClientRect();"
-        "return b.width && (b.left < a.left - 1 || b.right > a.right + 1); }).length"
-    )
-    assert outside == 0
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_has_contrast(opened, dark):
     opened.scheme(dark)
-    opened.hover('.plane .pt[data-i="16"]')
-    ratio, where = opened.run(CONTRAST)
-    assert ratio >= 4.5, where
-    shade = opened.run("return getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", shade)[:3])) < 200) is dark
+    opened.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    assert opened.run("return document.documentElement.scrollWidth") <= width
+    least = opened.run("""
+      return Math.min(...[...document.querySelectorAll('p,td,th,dt,dd,small,li,summary,.rows text')]
+        .filter((e) => e.getClientRects().length && e.textContent.trim())
+        .map((e) => parseFloat(getComputedStyle(e).fontSize)));
+    """)
+    assert least >= 11
+    cut = opened.run("""
+      return [...document.querySelectorAll('.card,.caution,.tools,nav,pre,section')]
+        .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+        .map((e) => e.className + ' ' + e.id);
+    """)
+    assert cut == []
+    tall = opened.run("""
+      return [...document.querySelectorAll('bdi,.label,.named')].filter((e) => e.checkVisibility())
+        .map((e) => [e.getBoundingClientRect().height, e.parentElement.outerHTML.slice(0, 90)])
+        .sort((a, b) => b[0] - a[0])[0];
+    """)
+    assert tall[0] < 190, tall
+    found = Axe().run(opened.driver, options={"resultTypes": ["violations"]})
+    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert serious == []
 
 
-def test_prints_without_losing_a_section(opened, facts):
+def test_prints_in_order_without_losing_a_section(opened, facts):
     pdf = opened.pdf(outline=True)
-    assert pdf.startswith(b"%PDF")
     inflated = b"\n".join(
         _inflate(part)
         for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, flags=re.DOTALL)
     )
-    for heading in [*HEADINGS, "All objects"]:
+    for heading in HEADINGS:
         as_text, as_utf16 = heading.encode(), heading.encode("utf-16-be")
         assert any(text in pdf + inflated for text in (as_text, as_utf16)), heading
     opened.devtools("Emulation.setEmulatedMedia", media="print")
     try:
         opened.run("window.dispatchEvent(new Event('beforeprint'))")
-        cut = opened.run("""
-          return [...document.querySelectorAll('.scroll,details')].filter((e) =>
-            e.scrollHeight > e.clientHeight + 2 || (e.tagName === 'DETAILS' && !e.open)).length;
-        """)
-        assert cut == 0
+        closed = "return [...document.querySelectorAll('details')].filter((e) => !e.open).length"
+        assert opened.run(closed) == 0
+        tops = opened.run(
+            "return ['.headline', '.findings', '.map', '#medoid', '#objects', '#methods']"
+            ".map((s) => document.querySelector(s).getBoundingClientRect().top)"
+        )
+        assert tops == sorted(tops)
         rows = opened.run(
             "return [...document.querySelectorAll('#objects tbody tr')]"
             ".filter((r) => r.checkVisibility()).length"
         )
         assert rows == len(facts["objects"])
+        tools = "return document.querySelector('.tools').checkVisibility()"
+        assert opened.run(tools) is False
     finally:
         opened.devtools("Emulation.setEmulatedMedia", media="")
 
@@ -311,17 +354,52 @@ def _inflate(part: bytes) -> bytes:
         return b""
 
 
-def test_without_scripts_everything_is_still_there(page, facts):
-    with Browser(scripts=False) as quiet:
-        quiet.open(page)
-        assert quiet.run("return document.querySelector('.tools').checkVisibility()") is False
-        drawn = quiet.run("return document.querySelectorAll('.plane .pt').length")
-        assert drawn == len(facts["objects"])
-        area = quiet.run("return document.querySelector('.plane').getBoundingClientRect().height")
-        assert area > 200
-        rows = quiet.run("return document.querySelectorAll('#objects tbody tr').length")
-        assert rows == len(facts["objects"])
-        assert quiet.console() == []
+def test_without_scripts_everything_is_still_there(browser, page, facts):
+    browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.resize(1200, 800)
+        browser.open(page)
+        seen = browser.run(
+            "const shown = (s) => [...document.querySelectorAll(s)]"
+            ".filter((e) => e.checkVisibility()).length;"
+            "return [shown('.tools,.save,.card button'), shown('.plane .pt'), shown('.card'),"
+            "document.querySelectorAll('#objects tbody tr').length,"
+            "document.querySelector('.plane').getBoundingClientRect().height]"
+        )
+        n = len(facts["objects"])
+        assert seen[:4] == [0, n, 4, n]
+        assert seen[4] > 200
+    finally:
+        browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_figures_are_saved_from_the_page(opened, tmp_path):
+    opened.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    names = opened.run(
+        "return [...document.querySelectorAll('figure.fig')].map((e) => e.dataset.name)"
+    )
+    assert {"map", "candidates", "centrality", "classes", "raters", "answers"} <= set(names)
+    saved = opened.run(
+        """
+        const made = [], click = HTMLAnchorElement.prototype.click;
+        HTMLAnchorElement.prototype.click = function () { made.push([this.download, this.href]); };
+        document.querySelectorAll('.save button').forEach((e) => e.click());
+        return new Promise((done) => setTimeout(() => {
+          HTMLAnchorElement.prototype.click = click;
+          Promise.all(made.map(([name, href]) => new Promise((seen) => {
+            const image = new Image();
+            image.onload = () => seen([name, image.naturalWidth, href]);
+            image.onerror = () => seen([name, 0, href]);
+            image.src = href;
+          }))).then(done);
+        }, 1500));
+        """
+    )
+    assert {name for name, *_ in saved} == {f"{n}.{kind}" for n in names for kind in ("svg", "png")}
+    assert all(width > 100 for _, width, _ in saved)
+    drawn = next(href for name, _, href in saved if name == "map.svg")
+    assert "data%3Aimage%2Fpng" in drawn or "data%3Aimage%2Fjpeg" in drawn  # with its pictures
+    assert opened.console() == []
 
 
 def test_page_of_many_objects_is_light(facts):
@@ -340,25 +418,13 @@ def test_page_of_many_objects_is_light(facts):
     assert "objects are not drawn" in html
 
 
-def test_nothing_is_cut_off_on_a_phone(opened):
-    opened.resize(400)
-    assert opened.run("return document.documentElement.scrollWidth") <= 400
-    cut = opened.run("""
-      return [...document.querySelectorAll('.scroll,.panel,.group,.card,.caution,.tools,nav,pre')]
-        .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
-        .map((e) => e.className + ' ' + (e.getAttribute('aria-label') || ''));
-    """)
-    assert cut == []
-
-
-def test_one_colour_means_one_thing(opened):
+def test_one_color_means_one_thing(opened):
     fills = """
       const fill = (css) =>
         [...document.querySelectorAll(css)].map((e) => getComputedStyle(e).fill);
-      return [fill('.key.c1 .mark,.key.c2 .mark,.key.c3 .mark'),
+      return [fill('.key.g1 .mark,.key.g2 .mark,.key.g3 .mark'),
         fill('.key.k1 .mark,.key.k2 .mark,.key.k3 .mark'),
-        fill('.bars rect,.dot:not(.out) circle,.meter rect,.interval circle,'
-          + '.rel-rater:not(.out) circle')];
+        fill('.dot:not(.out) circle,.row:not(.out) circle')];
     """
     for dark in (False, True):
         opened.scheme(dark)
@@ -367,58 +433,6 @@ def test_one_colour_means_one_thing(opened):
         assert len(data) == 1
         assert not groups & classes
         assert not (groups | classes) & data
-    seen = """
-      return [...document.querySelectorAll('.plane .pt[data-i="1"] .mark')]
-        .filter((e) => getComputedStyle(e).display !== 'none')
-        .map((e) => [e.getAttribute('d'), getComputedStyle(e).fill]);
-    """
-    choose = (
-        "const s = document.querySelector('select[data-by]'); s.value = arguments[0];"
-        "s.dispatchEvent(new Event('change'))"
-    )
-    for by, kinds in (("class", classes), ("cluster", groups)):
-        opened.run(choose, by)
-        (_, fill), *more = opened.run(seen)
-        assert more == []
-        assert fill in kinds
-
-
-def test_the_most_typical_member_of_a_group_comes_first(opened, facts):
-    for group in facts["cluster"]["groups"]:
-        assert group["objects"][0] == group["medoid"]
-    first = opened.run(
-        "return [...document.querySelectorAll('.group')].map((g) =>"
-        "[g.querySelector('.card').dataset.i, g.querySelector('.members [data-i]').dataset.i])"
-    )
-    assert first
-    assert all(card == member for card, member in first)
-
-
-def test_a_caution_says_what_it_is_about(opened, facts):
-    cards = opened.run(
-        "return [...document.querySelectorAll('.caution:not(#picture-caution)')]"
-        ".map((c) => c.querySelector('.about').textContent)"
-    )
-    assert len(cards) == len(facts["reliability"]["cautions"]) > 0
-    assert all(card.startswith("About the ") for card in cards)
-    brief = opened.run("return document.querySelector('.brief p').textContent")
-    assert "caution" in brief.lower()
-    assert ":" in brief
-
-
-def test_the_text_is_in_words_and_the_terms_in_the_notes(opened):
-    text = opened.run("""
-      const page = document.querySelector('main').cloneNode(true);
-      page.querySelectorAll('.note,#how').forEach((e) => e.remove());
-      return page.textContent;
-    """)
-    for term in ("lens depth", "silhouette", "Jaccard", "k-RNG", "medoid", "resample", "n_neigh"):
-        assert term not in text, term
-    notes = opened.run(
-        "return [...document.querySelectorAll('.note,#how')].map((e) => e.textContent).join(' ')"
-    )
-    for term in ("lens depth", "silhouette", "Jaccard", "medoid"):
-        assert term in notes, term
 
 
 def test_names_appear_on_a_large_map_when_it_is_looked_into(browser, facts, tmp_path):
@@ -432,35 +446,22 @@ def test_names_appear_on_a_large_map_when_it_is_looked_into(browser, facts, tmp_
     write_report(many, tmp_path / "many.html")
     browser.resize(1200)
     browser.open(tmp_path / "many.html")
-    named = (
-        "return [...document.querySelectorAll('.plane .label')]"
-        ".filter((e) => getComputedStyle(e).display !== 'none').length"
-    )
-    waited = (
-        "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )
-    whole = browser.run(named)
-    assert 15 < whole < 200
-    inside = (
-        "const a = document.querySelector('.map-area').getBoundingClientRect();"
-        "return document.querySelectorAll('.plane .pt').length"
-    )
-    assert browser.run(inside) == len(many["objects"])
     share = (
         "const a = document.querySelector('.map-area').getBoundingClientRect();"
         "const seen = [...document.querySelectorAll('.plane .pt')].filter((e) => {"
-        "const b = e.querySelector('.mark').getBoundingClientRect();"
+        "const b = e.querySelector('.mark.by-group').getBoundingClientRect();"
         "return b.left >= a.left && b.right <= a.right && b.top >= a.top && b.bottom <= a.bottom});"
         "return seen.filter((e) => !e.classList.contains('crowded')).length / seen.length"
     )
     before = browser.run(share)
+    assert 0.05 < before < 0.6
     for _ in range(3):
         browser.run("document.querySelector('[data-zoom=in]').click()")
-        browser.run(waited)
+        browser.run(REST)
     assert browser.run(share) > 1.5 * before
     browser.run("document.querySelector('[data-zoom=reset]').click()")
-    browser.run(waited)
-    assert browser.run(named) == whole
+    browser.run(REST)
+    assert browser.run(share) == before
 
 
 def _panel(browser):
@@ -469,28 +470,22 @@ def _panel(browser):
 
 def test_an_object_opens_by_mouse_and_by_keyboard(opened, facts):
     about = facts["about_objects"][16]
-    opened.hover('.plane .pt[data-i="16"]')
     opened.run(
         "document.querySelector('.plane .pt[data-i=\"16\"] .frame')"
         ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
     is_open, text = _panel(opened)
     assert is_open
-    assert text.split("\n")[1].strip() == facts["objects"][16]["object"]
+    assert facts["objects"][16]["object"] in text
     assert "Nearest on the map" in text
-    assert f"of the {about['questions']:,} questions it stood in" in text
-    near = opened.run(
-        "return [...document.querySelectorAll('#panel .near button')].map((e) => e.innerText)"
-    )
-    assert len(near) == len(about["nearest"]) == 6
-    big = opened.run("return document.querySelector('#panel > svg').getBoundingClientRect().width")
-    assert big > 300
+    assert f"of {about['questions']:,} questions it appeared in" in text
+    near = "return document.querySelectorAll('#panel .near button').length"
+    assert opened.run(near) == len(about["nearest"]) == 6
     opened.keys(ESCAPE)
     assert _panel(opened)[0] is False
     opened.run("document.querySelector('.plane .pt[data-i=\"3\"]').focus()")
     opened.keys(ENTER)
-    assert _panel(opened)[0] is True
-    # a neighbour is one key further
+    # a neighbor is one key further
     opened.keys(TAB, ENTER)
     nearest = facts["about_objects"][3]["nearest"][0]
     name = opened.run("return document.querySelector('#panel h2').textContent")
@@ -500,7 +495,7 @@ def test_an_object_opens_by_mouse_and_by_keyboard(opened, facts):
     assert opened.console() == []
 
 
-def test_the_panel_says_who_sees_an_object_otherwise(opened, facts):
+def test_the_panel_says_who_sees_an_object_differently(opened, facts):
     i = next(i for i, each in enumerate(facts["about_objects"]) if each["raters"])
     opened.run(f"document.querySelector('.plane .pt[data-i=\"{i}\"]').focus()")
     opened.keys(SPACE)
@@ -508,12 +503,11 @@ def test_the_panel_says_who_sees_an_object_otherwise(opened, facts):
     text = _panel(opened)[1]
     line = f"{told['rater']}: {told['against']} of {told['answers']} answers about it differ"
     assert line in text
-    assert "Which raters see it otherwise" in text
+    assert "Which raters see it differently" in text
     opened.keys(ESCAPE)
 
 
 def test_a_drag_opens_nothing(opened):
-    opened.run("document.querySelector('.map-area').scrollIntoView({block: 'center'})")
     opened.run("""
       const area = document.querySelector('.map-area'), box = area.getBoundingClientRect();
       const at = (x) => ({bubbles: true, pointerId: 1, button: 0, clientX: box.left + x,
@@ -525,14 +519,3 @@ def test_a_drag_opens_nothing(opened):
       point.dispatchEvent(new MouseEvent('click', {bubbles: true}));
     """)
     assert _panel(opened)[0] is False
-
-
-@pytest.mark.parametrize("width", [360, 1440])
-def test_long_names_never_fill_a_screen(opened, width):
-    opened.resize(width)
-    tall = opened.run("""
-      return [...document.querySelectorAll('bdi,.label,.named')].filter((e) => e.checkVisibility())
-        .map((e) => [e.getBoundingClientRect().height, e.parentElement.outerHTML.slice(0, 90)])
-        .sort((a, b) => b[0] - a[0])[0];
-    """)
-    assert tall[0] < 190, tall

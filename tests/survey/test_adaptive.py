@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -332,11 +331,11 @@ def test_what_was_seen_holds_for_its_look_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
+    seen = tl.stopping(tl.Statements([], names=list("abcd"), kind="central"), "medoid")
 
     def stopping(statements: tl.Statements, rule: str, **limits: Any) -> Any:
         asked.append((rule, limits))
-        facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16, "next_look": 18}
-        return SimpleNamespace(to_dict=lambda: facts, next_look=18)
+        return replace(seen, look=1, looked_at=16, next_look=18, limit=2)
 
     monkeypatch.setattr("trilens_survey.background.tl.stopping", stopping)
     with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
@@ -454,9 +453,9 @@ def min_of(question: dict[str, Any]) -> str:
         ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
         ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
         ("stop: {at_most: 3}", "stop.rule is missing"),
-        ("stop: {rule: luck}", "rule is 'luck'; it must be one of"),
-        ("stop: {rule: price}", "the rule price has left; quota.answers closes a study"),
-        ("stop: {rule: medoid, at_most: 0}", "at_most"),
+        ("stop: {rule: price}", "stop.rule must be 'medoid', 'map' or 'groups', not 'price'"),
+        ("stop: {rule: medoid, at_most: 0}", "stop.at_most must be at least 1, not 0"),
+        ("stop: {rule: medoid, level: 2}", "stop: level"),
         ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
         ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
         ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hmac
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
-from studies import edit, running
-from trilens_survey import researcher
+from studies import Prolific, edit, running
+from trilens.errors import SurveyError
+from trilens_survey import links, researcher
 from trilens_survey.app import make_app
 from trilens_survey.database import Database
 from trilens_survey.payment import payments_due
+from trilens_survey.server import Options
 from trilens_survey.status import status
 from trilens_survey.store.administration import all_about, erase
 
@@ -235,6 +240,47 @@ def test_a_link_may_need_a_secret(folder: Path, signed: bool) -> None:
             assert app.participant().post("/api/join", json=body).status_code == 403
         assert app.participant().join(platform_id="p1", **right)
         assert app.participant().join(test=app.survey.store.test_link())
+
+
+def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(
+        folder,
+        ("retention:", "links: {prolific: true}\nretention:"),
+        ("code: THANKS", "code: ABC\n  platform: prolific"),
+    )
+    with pytest.raises(SurveyError, match="start it with --public-url"), running(folder):
+        pass
+    platform = Prolific()
+    monkeypatch.setattr(links, "PROLIFIC_KEYS", platform.url)
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    good = platform.token()
+    head, body, signature = good.split(".")
+    plain = jwt.encode({"aud": "study.example.org", "exp": time.time() + 60}, "k" * 32, "HS256")
+    wrong = [
+        "", "x", plain, f"{head}.{body}.", f"{head}.{body}.{signature[::-1]}",
+        platform.token(key=other), platform.token(kid="unknown"),
+        platform.token(exp=time.time() - 5), platform.token(exp=None),
+        platform.token(aud="https://elsewhere.org"), platform.token(aud=None),
+        platform.token(prolific="p1"), platform.token(prolific={}),
+    ]  # fmt: skip
+    here = Options(hosts=frozenset({"study.example.org"}))
+    with running(folder, options=here) as app:
+
+        def join(token: str, who: str | None = "p1") -> int:
+            given = {"consent": True, "platform_id": who, "signature": token}
+            return app.participant().post("/api/join", json=given).status_code
+
+        assert [join(token) for token in wrong] == [403] * len(wrong)
+        assert join(good, "p2") == join(good, None) == 403, "it is good for one id alone"
+        assert join(platform.token(aud="study.example.org")) == 201
+        assert join(good) == 409, "the id is in use"
+        platform.close()
+        assert join(platform.token(prolific={"PROLIFIC_PID": "p4"}), "p4") == 201, "known for a day"
+    with running(folder, options=here) as app:
+        reply = app.participant().post("/api/join", json={"consent": True, "signature": good})
+        assert reply.status_code == 403, "without an id nothing is asked of the platform"
+        body = {"consent": True, "platform_id": "p5", "signature": good}
+        assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
 
 
 def test_a_script_does_not_fill_the_places_of_a_platform(folder: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from axe_core_python.selenium import Axe
+
 from browser import Browser
 from studies import Running
 from trilens_survey.auth import make_first_key
@@ -53,19 +57,56 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
     assert browser.run(UNTIL, "Sign in", "h1")
 
 
-def test_no_page_scrolls_sideways_on_a_phone(app: Running, browser: Browser) -> None:
+def test_axe_finds_nothing_on_any_page_and_nothing_scrolls_sideways(
+    app: Running, browser: Browser
+) -> None:
+    wrong: dict[str, Any] = {}
+
+    def look(name: str) -> None:
+        for width, height in ((360, 740), (1280, 900)):
+            browser.resize(width, height)
+            if browser.run("return document.documentElement.scrollWidth") > width:
+                wrong[f"{name} at {width}"] = "scrolls sideways"
+        for one in Axe().run(browser.driver)["violations"]:
+            wrong[f"{name}: {one['id']}"] = [node["html"] for node in one["nodes"]]
+
+    def send(selector: str, **values: str) -> None:
+        fill = "for (const [k, v] of Object.entries(arguments[1])) "
+        fill += "document.querySelector(`${arguments[0]} [name=${k}]`).value = v;"
+        browser.run(
+            f"{fill} document.querySelector(arguments[0]).requestSubmit();", selector, values
+        )
+
     key = app.survey.writer.submit(make_first_key).result()
     rater = app.participant()
-    rater.join()
+    receipt = rater.join(platform_id="p1")
     rater.round()
-    browser.resize(360, 740)
+    rater.post("/api/finish")
+    browser.open(f"{app.url}/researcher/sign-in")
+    look("before there is a password")
     browser.open(f"{app.url}/researcher/first?key={key}")
-    wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    assert not browser.run(wide)
-    browser.run(
-        "document.querySelector('#password').value = arguments[0];"
-        "document.querySelector('form').requestSubmit();",
-        "a long enough one",
-    )
-    assert browser.run(UNTIL, "20", "#n-answers")
-    assert not browser.run(wide)
+    look("first password")
+    send("form", password="a long enough one")
+    assert browser.run(UNTIL, "20", "#analysed")
+    browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
+    look("dashboard")
+    for page in ("payments", "log"):
+        browser.open(f"{app.url}/researcher/{page}")
+        look(page)
+    browser.open(f"{app.url}/researcher/")
+    send("form[action$=erase]", receipt=receipt)
+    assert browser.run(UNTIL, "Erase this participant?", "h1")
+    look("erase")
+    browser.open(f"{app.url}/researcher/first?key=x")
+    look("a link that is used up")
+    browser.open(f"{app.url}/researcher/export?set=none")
+    look("no such export")
+    browser.open(f"{app.url}/nowhere")
+    look("no such page")
+    browser.open(f"{app.url}/researcher/")
+    send("header form")
+    assert browser.run(UNTIL, "Sign in", "h1")
+    send("form", username="me", password="not the right one")
+    assert browser.run(UNTIL, "Wrong name or password.", "[role=alert]")
+    look("a wrong password")
+    assert wrong == {}

@@ -21,7 +21,7 @@ from trilens_survey import auth
 from trilens_survey.database import open_database
 from trilens_survey.schema import answers, assignments, designs, participants
 from trilens_survey.server import Survey
-from trilens_survey.store.administration import get_setting, lock, put_setting
+from trilens_survey.store.administration import by_receipt, get_setting, lock, put_setting
 from trilens_survey.store.participants import Participants
 from trilens_survey.study import load_study
 from trilens_survey.writer import Refused, Writer
@@ -121,7 +121,7 @@ def test_one_platform_id_is_one_participant(folder: Path, postgres_url: str) -> 
     with opened(folder, postgres_url) as survey:
         store = survey.store
         joined = meet(survey.writer, postgres_url, *[lambda c: store.join(c, "me", "en")] * 2)
-        assert joined[0].new  # type: ignore[union-attr]
+        assert isinstance(joined[0], str), "a receipt"
         assert isinstance(joined[1], Refused)
         assert joined[1].status == 409
         assert number_of(survey, participants) == 1
@@ -130,10 +130,10 @@ def test_one_platform_id_is_one_participant(folder: Path, postgres_url: str) -> 
 def test_one_answer_is_new(folder: Path, postgres_url: str) -> None:
     with opened(folder, postgres_url) as survey:
         store = survey.store
-        who = survey.writer.submit(lambda c: store.join(c, None, "en")).result()
-        shown = survey.writer.submit(lambda c: store.screen(c, who.participant)).result()
+        receipt = survey.writer.submit(lambda c: store.join(c, None, "en")).result()
+        shown = survey.writer.submit(lambda c: store.screen(c, by_receipt(c, receipt))).result()
         answer = [
-            lambda c, name=name: store.answer(c, who.cookie, shown.token, name, 1.0).new
+            lambda c, name=name: store.answer(c, receipt, shown.token, name, 1.0).new
             for name in shown.objects[:2]
         ]
         assert meet(survey.writer, postgres_url, answer[0], answer[0]) == [True, False]

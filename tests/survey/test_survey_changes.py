@@ -18,10 +18,11 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import trilens as tl
-from studies import downgrade, edit, running
+from studies import database_of, edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens_survey.database import Database, open_database
+from trilens_survey.auth import researcher_names
+from trilens_survey.database import Database
 from trilens_survey.log import JsonLines
 from trilens_survey.payment import payments_due
 from trilens_survey.schema import assignments, designs, participants
@@ -102,28 +103,78 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
     assert (checked.exit_code, said in checked.stderr) == (0, True), checked.output
 
 
-def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
-    with running(folder):
-        pass
-    downgrade(open_database(folder), "0005")
-    for command in ("status", "payments", "export", "check"):
-        told = CliRunner().invoke(trilens, ["survey", command, str(folder)])
+#: A participant of a platform who was asked three questions, answered all, and finished; the test
+#: question was answered wrongly.
+_BEFORE = (
+    "INSERT INTO settings VALUES ('key', '{key}'), ('password', 'a hash')",
+    "INSERT INTO designs VALUES (1, 5.0, '{design}')",
+    "INSERT INTO objects VALUES (1, 'orange'), (2, 'lemon'), (3, 'potato')",
+    "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, joined, round, "
+    "finished) VALUES (1, 'ABCD-EFGH-JKMN-PQRS', 'somebody', 7, 'en', '1', 5.0, 1, 9.0)",
+    "INSERT INTO platform_ids VALUES (1, 'one')",
+    "INSERT INTO assignments VALUES (1, 't1', 1, 1, 1, 1, 3, 1, 2, 3, 'drawn', 0, NULL), "
+    "(2, 't2', 1, 1, 1, 2, 3, 3, 2, 1, 'test', 0, 2), "
+    "(3, 't3', 1, 1, 1, 3, 3, 2, 1, 3, 'repeated', 1, NULL)",
+    "INSERT INTO answers VALUES (1, 2, 1.5, 6.0), (2, 3, 2.5, 7.0), (3, 2, 3.5, 8.0)",
+)
+_DESIGN = {
+    "kind": "central", "objects": ["orange", "lemon", "potato"], "length": 3, "most": 1,
+    "tests": [["orange", "lemon", "potato", "lemon"]], "among_first": 2, "shared": 0,
+    "repeated": 1, "seed": 1,
+}  # fmt: skip
+
+
+def test_a_database_of_the_first_version_is_upgraded(folder: Path, database: Database) -> None:
+    engine = database_of(database, "0001")
+    with engine.begin() as connection:
+        for row in _BEFORE:
+            filled = row.replace("{key}", "ab" * 32).replace("{design}", json.dumps(_DESIGN))
+            connection.exec_driver_sql(filled)
+        if not database.embedded:  # rows with numbers of their own do not count there
+            for table in ("designs", "objects", "participants", "assignments"):
+                connection.exec_driver_sql(
+                    f"SELECT setval('{table}_id_seq', (SELECT max(id) FROM {table}))"
+                )
+    engine.dispose()
+    where = [] if database.url is None else ["--database", database.url.render_as_string(False)]
+    for command in ("status", "payments", "export"):
+        told = CliRunner().invoke(trilens, ["survey", command, str(folder), *where])
         assert "start the server once with trilens survey serve DIR" in told.output, told.output
-        assert told.exit_code == (0 if command == "check" else 1)
-    with running(folder):
-        pass
-    assert CliRunner().invoke(trilens, ["survey", "status", str(folder)]).exit_code == 0
+        assert told.exit_code == 1
+    with running(folder, database) as app:
+        rater = app.participant()
+        rater.join(platform_id="two")
+        rater.round()
+        with app.survey.database.reading() as connection:
+            (two, one) = payments_due(connection)
+            names = researcher_names(connection)
+    assert (one.platform_id, one.code, one.tests, one.tests_passed) == ("one", "not recorded", 1, 0)
+    assert (one.repeats, one.repeats_agreed) == (1, 1)
+    assert (two.platform_id, two.answers) == ("two", 20)
+    assert names == ["researcher"]
+    file = folder / "answers.csv"
+    wrote = CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(file), *where])
+    assert wrote.exit_code == 0, wrote.output
+    first, second, third, *others = csv.DictReader(file.read_text().splitlines())
+    assert (first["central"], first["reason"], first["test"]) == ("lemon", "random", "failed")
+    assert (second["central"], second["reason"], second["seconds"]) == ("potato", "test", "2.5")
+    assert (third["central"], third["reason"]) == ("lemon", "repeat")
+    assert len(others) == 20
+    receipt = ["survey", "forget", str(folder), "abcd efgh jkmn pqrs", *where]
+    assert "erased one participant and 3 answers" in CliRunner().invoke(trilens, receipt).output
 
 
 def test_decisions_about_payments_are_kept_before_they_leave(
     folder: Path, database: Database
 ) -> None:
-    with running(folder, database) as app:
-        for who in ("one", "two"):
-            app.participant().join(platform_id=who)
-    downgrade(database, "0006")
-    engine = database.writer()
+    engine = database_of(database, "0006")
     with engine.begin() as connection:
+        for number, name in ((1, "one"), (2, "two")):
+            connection.exec_driver_sql(
+                "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, "
+                f"joined, round) VALUES ({number}, '{name}', '{name}', 1, 'en', '1', {number}, 0)"
+            )
+            connection.exec_driver_sql(f"INSERT INTO platform_ids VALUES ({number}, '{name}')")
         connection.exec_driver_sql(
             "INSERT INTO payments (participant, code, decision, decided) "
             "VALUES (1, 'THANKS', 'approved', 7.5), (2, NULL, NULL, NULL)"

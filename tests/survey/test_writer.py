@@ -239,45 +239,7 @@ def test_an_outage_is_over_when_it_is_over(
     assert stored == {"one": None, "two": None, "three": "1", "four": "1"}
 
 
-def test_what_was_stored_before_is_told_in_todays_words(database: Database) -> None:
-    from alembic import command
-    from alembic.config import Config
-
-    from trilens_survey import migrations
-    from trilens_survey.database import migrate
-    from trilens_survey.payment import payments_due
-
-    engine = database.writer()
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.set_main_option("path_separator", "os")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0005")
-    with engine.begin() as connection:
-        for sql in (
-            "INSERT INTO objects (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c')",
-            "INSERT INTO designs (id, made, content) VALUES (1, 0, '{}')",
-            "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, "
-            "joined, round, finished) VALUES (1, 'A', 'x', 1, 'en', '1', 0, 1, 9), "
-            "(2, 'B', 'y', 1, 'en', '1', 0, 1, NULL), (3, 'C', 'z', 1, 'en', '1', 0, 1, 9)",
-            "INSERT INTO platform_ids VALUES (1, 'one'), (2, 'two'), (3, 'three')",
-            "INSERT INTO payments (participant, code) VALUES (3, 'THANKS')",
-            "INSERT INTO assignments (id, token, participant, design, round, number, of, a, b, c, "
-            "reason, place) VALUES (1, 'p', 1, 1, 1, 1, 2, 1, 2, 3, 'drawn', 0), "
-            "(2, 'q', 1, 1, 1, 2, 2, 1, 2, 3, 'repeated', 1)",
-        ):
-            connection.exec_driver_sql(sql)
-    migrate(engine)
-    with engine.connect() as connection:
-        reasons = connection.exec_driver_sql("SELECT reason FROM assignments ORDER BY id")
-        assert [row[0] for row in reasons] == ["random", "repeat"]
-        codes = {row.platform_id: row.code for row in payments_due(connection)}
-    assert codes == {"one": "not recorded", "two": None, "three": "THANKS"}
-    engine.dispose()
-
-
-def test_migrations_make_the_tables_that_the_code_means(database: Database) -> None:
+def test_migrations_make_the_tables_that_the_code_means(folder: Path, database: Database) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
@@ -285,8 +247,8 @@ def test_migrations_make_the_tables_that_the_code_means(database: Database) -> N
     from trilens_survey.schema import metadata
 
     engine = database.writer()
-    migrate(engine)
-    migrate(engine)  # a second time changes nothing
+    migrate(engine, folder)
+    migrate(engine, folder)  # a second time changes nothing
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
     engine.dispose()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, note, print_json
+from trilens.cli.output import Output, bar, counted, note, print_json
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
+    from trilens.analysis import Analysis
     from trilens.answers import Answers
     from trilens.report import Pictures
 
 #: Options that do not change what the report says.
-_WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster")
+_WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows", "cluster")
 
 
 @options.command("analyze")
@@ -31,6 +32,7 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster"
 @options.features_option
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
+@click.option("--figures", metavar="DIR", help="Also write the figures, as SVG, PNG and PDF.")
 @options.n_clusters_option
 @click.option("--title", help="Title of the report.", show_default="from the name of FILE")
 @options.seed_option
@@ -41,12 +43,13 @@ def command(
     features: tuple[str, ...],
     images: str | None,
     tables: str | None,
+    figures: str | None,
     n_clusters: int | None,
     title: str | None,
     random_state: int,
     out: Output,
 ) -> None:
-    """Write a report of everything the answers say.
+    """Write a report of everything the answers say, and print its headline.
 
     The report is one HTML page, with all pictures in it.
 
@@ -73,18 +76,45 @@ def command(
             random_state=random_state,
             progress=progress,
         )
-    if found.features is not None:
-        note(found.features.said)
-    for said in () if found.compared_groups is None else found.compared_groups.left_out:
-        note(said)
+    facts = found.to_dict()
+    _print(facts, quiet=out.as_json or target == "-")
     if target is not None:
         found.write(target, _pictures(images, answers, found.graph.names))
         if target != "-":
             note(f"wrote {target}")
     if tables is not None:
-        note(f"wrote {len(write_tables(found.to_dict(), tables))} tables to {tables}")
+        note(f"wrote {counted(len(write_tables(facts, tables)), 'table')} to {tables}")
+    if figures is not None:
+        _write_figures(found, figures, images, answers)
     if out.as_json:
-        print_json(found.to_dict())
+        print_json(facts)
+
+
+def _print(facts: dict[str, Any], *, quiet: bool) -> None:
+    """The headline, and what to be careful about; where standard output is taken, as notes."""
+    from trilens.report import words
+
+    (note if quiet else click.echo)(words.headline(facts).striptags())
+    for caution in facts["reliability"]["cautions"]:
+        note(f"caution: {caution['what']}")
+    if facts["features"] is not None:
+        note(facts["features"]["said"])
+    if facts["compare_groups"] is not None:
+        for said in facts["compare_groups"]["left_out"]:
+            note(said)
+
+
+def _write_figures(found: Analysis, folder: str, images: str | None, answers: Answers) -> None:
+    from trilens.files.pictures import find_pictures
+    from trilens.plots import write_figures
+
+    told, names = _told(answers), found.graph.names
+    files = {} if images is None and not told else find_pictures(images, names, told).of
+    # matplotlib draws no SVG
+    drawn = {name: file for name, file in files.items() if file.suffix.lower() != ".svg"}
+    note(
+        f"wrote {counted(len(write_figures(found, folder, pictures=drawn)), 'figure')} to {folder}"
+    )
 
 
 def _told(answers: Answers) -> dict[str, str]:

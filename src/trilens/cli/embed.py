@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, counted, note, save_table
+from trilens.cli.output import FIGURES, Output, counted, note, save_table
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 @options.features_option
 @options.cluster_option
 @options.output_options(
-    "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
-    callback=options.table_ending,
+    "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output), or a "
+    "picture of the map (.svg, .png or .pdf).",
+    callback=options.map_ending,
 )
 @options.seed_option
 def command(
@@ -54,12 +56,15 @@ def command(
 
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
+    Example: trilens embed answers.csv -o map.svg
     Example: trilens embed answers.csv --distances distances.csv
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
     if comparisons and features:
         raise click.UsageError("--features is about a map of answers, not of comparisons")
+    if _is_figure(out.path) and n_components not in (None, 2):
+        raise click.UsageError(f"a picture shows two dimensions, not --dim {n_components}")
     if comparisons and distances is not None:
         raise click.UsageError("--distances cannot be used with --comparisons")
     dim = 2 if n_components is None and distances is None else n_components
@@ -78,6 +83,10 @@ def _is_enough(answers: Answers, method: str) -> bool:
     from trilens.ask import is_enough
 
     return method == "choice" or is_enough(answers)
+
+
+def _is_figure(path: str | None) -> bool:
+    return path is not None and Path(path).suffix.lower() in FIGURES
 
 
 def _write_distances(
@@ -116,7 +125,13 @@ def _write_coordinates(
     assert out.path is not None
     data = options.read_comparisons_of(answers) if comparisons else answers
     found = embed(data, n_components, method, random_state=random_state)
-    save_table(found.columns(), out.path)
+    if _is_figure(out.path):
+        from trilens.plots import object_map, save_figure
+
+        save_figure(object_map(found.points, names=found.names), out.path)
+        note(f"wrote {out.path}")
+    else:
+        save_table(found.columns(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
         notes = [f"{text}, {len(found.names):,} objects: {out.path}"]

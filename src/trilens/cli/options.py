@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
+from trilens.cli.output import ENDINGS, FIGURES, Output, bar, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -158,6 +158,13 @@ def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) 
             param,
         )
     return value
+
+
+def map_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """As for a table, or a figure."""
+    if value is not None and Path(value).suffix.lower() in FIGURES:
+        return value
+    return table_ending(ctx, param, value)
 
 
 def fit_or_table_ending(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The endings that a table can be written with.
 ENDINGS = (".csv", ".tsv", ".json", ".parquet")
+#: The same for a figure.
+FIGURES = (".svg", ".png", ".pdf")
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,9 @@ _MOST_RATERS = 20
     "Write a report (.html), or every answer with its mark (.csv, .tsv); none is deleted.",
     metavar="OUT",
 )
-@click.option("--figures", metavar="DIR", help="Write the figures to this folder.")
+@click.option(
+    "--figures", metavar="DIR", help="Write the figures to this folder, as SVG, PNG and PDF."
+)
 @options.seed_option
 def command(
     answers: Answers,
@@ -84,10 +86,9 @@ def command(
     if out.path is not None:
         _write(found, answers, out.path)
     if figures is not None:
-        from trilens.plots.reliability import write_figures
+        from trilens.plots import write_figures
 
-        names = write_figures(found, figures)
-        note(f"wrote {', '.join(names) or 'no figure'} to {figures}")
+        note(f"wrote {counted(len(write_figures(found, figures)), 'figure')} to {figures}")
     if out.as_json:
         print_json(found.to_dict())
     elif out.path != "-":

@@ -492,6 +492,18 @@ class Fit:
         # what was chosen for the map serves the plane as well
         return self.refit(n_components=2).X
 
+    @cached_property
+    def plane_cov(self) -> FloatArray:
+        """How far the places in `plane` may be off: covariances, (n, 2, 2).
+
+        By the maps that the answers allow; of more than two dimensions as the plane shows them.
+        """
+        if self.base is not None:
+            return self.base.plane_cov[self.rank]
+        moved = _moved(self.draws, self.map.X)
+        shown = moved @ np.linalg.lstsq(self.map.X, self.plane, rcond=None)[0]
+        return np.asarray(np.einsum("kni,knj->nij", shown, shown) / len(shown))
+
     # ---- other fits ------------------------------------------------------------------------
 
     def refit(

@@ -1,5 +1,6 @@
 """Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
+from trilens.plots.files import save_figure, write_figures
 from trilens.plots.hierarchy import tree
 from trilens.plots.objects import (
     appearances,
@@ -16,7 +17,6 @@ from trilens.plots.reliability import (
     loss_curves,
     models_against_ceiling,
     rater_intervals,
-    save_figure,
 )
 from trilens.plots.style import PALETTE, colors, colours
 
@@ -39,4 +39,5 @@ __all__ = [
     "save_figure",
     "sorted_depths",
     "tree",
+    "write_figures",
 ]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
-from trilens.errors import FormatError, ParameterError
-from trilens.files.output import atomic_write
+from trilens.errors import ParameterError
 from trilens.plots.style import (
     ACCENT,
     INK,
@@ -252,35 +249,3 @@ def loss_curves(
     ax.legend(frameon=False)
     plain(ax, grid="y")
     return ax
-
-
-def save_figure(ax: Axes, path: str | Path) -> None:
-    """Write the figure of some Axes to a file, by its ending, and close it."""
-    import matplotlib.pyplot as plt
-
-    figure: Any = ax.figure
-    drawn = BytesIO()
-    try:
-        figure.savefig(drawn, format=Path(path).suffix[1:].lower() or "png", dpi=150)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise FormatError(f"{path}: the figure cannot be written: {why}") from error
-    finally:
-        plt.close(figure)
-    with atomic_write(path) as file:
-        file.write(drawn.getvalue())
-
-
-def write_figures(found: Reliability, folder: str | Path) -> list[str]:
-    """Write all figures that the results allow as PNG files in a folder; returns their names."""
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FormatError(f"{folder}: the folder cannot be created: {error.strerror}") from error
-    drawn: dict[str, Axes] = {"ceiling": ceiling_bar(found)}
-    if found.raters:
-        drawn["raters"] = rater_intervals(found)
-    for name, ax in drawn.items():
-        save_figure(ax, place / f"{name}.png")
-    return [f"{name}.png" for name in drawn]

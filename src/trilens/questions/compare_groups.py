@@ -26,6 +26,7 @@ from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import predicted
 from trilens.questions.clouds import LEVEL, p_text
+from trilens.questions.group_agreement import GroupAgreement, group_agreement
 from trilens.questions.group_test import GroupTest, differing_groups
 from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
@@ -119,6 +120,9 @@ class ComparedGroups(Tabular):
     chance : float
     names : tuple of str
         The objects.
+    agreement : GroupAgreement or None
+        How much more often raters agree within groups than between them; None where too few
+        questions were answered in several groups.
     """
 
     kind: Kind
@@ -137,6 +141,7 @@ class ComparedGroups(Tabular):
     chance: float
     names: tuple[str, ...] = field(repr=False)
     without_answers: tuple[str, ...] = ()
+    agreement: GroupAgreement | None = None
 
     @property
     def left_out(self) -> list[str]:
@@ -176,6 +181,7 @@ class ComparedGroups(Tabular):
             "permutations": self.permutations,
             "differing": self.differing,
             "groups": self.groups,
+            "agreement": self.agreement,
             "without_group": self.without_group,
             "without_answers": self.without_answers,
             "left_out": self.left_out,
@@ -265,6 +271,7 @@ def compare_groups(
         differing=differing,
         object_p_value=object_p,
         shift=_shift([each.plane for each in groups]),
+        agreement=None if rater is None else group_agreement(S, rater, group),
         without_group=int((~known).sum()),
         chance=chance(given.kind),
         names=given.names,
@@ -501,6 +508,8 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
             yield f"{named} {verb} in different places for the groups, beyond chance."
         else:
             yield "No single object could be shown to lie in different places for the groups."
+    if found.agreement is not None:
+        yield words.agreement_by_group(found.agreement)
     central = [
         f"{g.medoid} for {g.name} (or one of {len(g.candidates) - 1:,} others)"
         if len(g.candidates) > 1

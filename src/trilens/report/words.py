@@ -2,81 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
 from trilens._tabular import shorten
 from trilens.agreement import SAYS_NOTHING, TOO_FEW
-from trilens.calibration import ISOLATION_DRAWS
 from trilens.questions.clouds import p_text
-from trilens.report.page import OTHER_VIEWS, Facts
+from trilens.words import REASONS, listed
 
+#: What ``--json`` prints, and the templates take.
+Facts: TypeAlias = dict[str, Any]
+
+#: Raters of another view: what others say does not tell their guesses.
+OTHER_VIEWS = ("differs", "inverted", "unclear")
 #: How the page speaks of the kinds of question.
 QUESTIONS = {
     "central": "Which of the three is the most central?",
     "odd": "Which of the three is the odd one out?",
     "closer": "Which of the two is closer to the first?",
 }
-#: What the share is called that says how central an object is.
-DEPTH = {"central": "lens depth", "odd": "centrality", "closer": "rank centrality"}
-COUNTED = {
-    "central": "Counted, it was chosen in {} of the questions that showed it.",
-    "odd": "Counted, it was not the odd one out in {} of the questions that showed it.",
-    "closer": "Counted, it was the closer one in {} of its comparisons with another object.",
+#: Centrality as a number of an object, as the model estimates it, and as it was counted.
+_ESTIMATED = {
+    "central": "would be chosen in {} of all questions that can show it",
+    "odd": "would not be the odd one out in {} of all questions that can show it",
+    "closer": "would be the closer one in {} of all its comparisons with another object",
 }
-#: The same in words: what the number beside an object is.
-SHARE = {
-    "central": "of its questions call it the most central",
-    "odd": "of its questions do not call it the odd one out",
-    "closer": "of its comparisons call it the closer one",
+_COUNTED = {
+    "central": "was chosen in {} of the questions that showed it",
+    "odd": "was not the odd one out in {} of the questions that showed it",
+    "closer": "was the closer one in {} of its comparisons with another object",
 }
-EXPECTED_OF = {
-    "central": "the share of all questions that can show it in which it would be chosen, by the "
-    "model",
-    "odd": "the share of all questions that can show it in which it would not be the odd one out, "
-    "by the model",
-    "closer": "the share of all comparisons with another object in which it would be the closer "
-    "one, by the model",
+#: What centrality is, for a caption.
+MEASURE = {
+    "central": "the share of the questions about an object in which it is chosen",
+    "odd": "the share of the questions about an object in which it is not the odd one out",
+    "closer": "the share of an object's comparisons with another in which it is the closer one",
 }
-SHARE_OF = {
-    "central": "the share of its questions in which it was chosen",
-    "odd": "the share of its questions in which it was not the odd one out",
-    "closer": "the share of its comparisons in which it was the closer one",
-}
-METHODS = {
-    "krng": "neighbours",
-    "depth": "centrality in each class",
-    "lensmap": "nearest labelled objects on the map",
-    "choice": "nearest labelled objects on the map",
-}
-#: The terms for these.
 _CLASSIFIED = {
-    "krng": "Majority of the neighbours in the k-RNG (Algorithm 4)",
-    "depth": "k nearest neighbours by the depth in each class (Algorithm 3)",
-    "lensmap": "A classifier on the lens map",
-    "choice": "A classifier on the choice map",
+    "krng": "the majority of the neighbors in the k-RNG (Algorithm 4)",
+    "depth": "the nearest by depth in each class (Algorithm 3)",
+    "lensmap": "a classifier on the lens map",
+    "choice": "a classifier on the choice map",
 }
-#: What a caution is about, and the same as a part of a sentence.
+MAPS = {"choice": "choice map", "lensmap": "lens map"}
+#: What a caution is about, as a part of a sentence.
 _ABOUT = {
-    "no-statements": ("About the answers", "there are no answers"),
-    "unseen": ("About the objects", "objects that nobody was asked about"),
-    "rare": ("About the objects", "objects with few answers"),
-    "apart": ("About the objects", "parts that no answer connects"),
-    "noise": ("About the answers", "answers that look like guesses"),
-    "wrong": ("About the answers", "many wrong answers"),
-    "guessing": ("About the {}s", "careless {}s"),
-    "most-guess": ("About the {}s", "most {}s seem careless"),
-    "pooled": ("About the questions", "conditions that are pooled"),
-    "copies": ("About the answers", "every row occurs several times"),
-    "same-place": ("About the {}s", "{}s that mostly choose one place on the screen"),
-    "one-rater": ("About the {}s", "one {} who gave much of the answers"),
-    "differs": ("About the {}s", "{}s who see it differently"),
-    "inverted": ("About the {}s", "{}s who answered the opposite"),
-    "unclear": ("About the {}s", "{}s who do not fit the others"),
-    "design": ("About the questions", "questions that were not drawn at random"),
-    "contradictions": ("About the answers", "answers that contradict each other"),
-    "counted": ("About this report", "what counts of very large files cannot show"),
+    "no-statements": "there are no answers",
+    "kind": "which question was asked is assumed",
+    "unseen": "objects that nobody was asked about",
+    "rare": "objects with few answers",
+    "apart": "parts that no answer connects",
+    "noise": "answers that look like guesses",
+    "wrong": "many wrong answers",
+    "guessing": "careless {}s",
+    "most-guess": "most {}s seem careless",
+    "pooled": "conditions that are pooled",
+    "copies": "every row occurs several times",
+    "same-place": "{}s that mostly choose one place on the screen",
+    "one-rater": "one {} gave much of the answers",
+    "differs": "{}s who see it differently",
+    "inverted": "{}s who answered the opposite",
+    "unclear": "{}s who do not fit the others",
+    "design": "questions that were not drawn at random",
+    "contradictions": "answers that contradict each other",
+    "counted": "what counts of very large files cannot show",
 }
 #: What is remarked about raters who are not careful.
 _VERDICTS = {
@@ -85,9 +77,35 @@ _VERDICTS = {
     "differs": "sees it differently",
     "unclear": "does not fit the others",
 }
-MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_NOTHING = Markup("There are no answers, so nothing can be said.")
+#: Names that a card has room for, and letters of one that need not be broken.
+_MOST_NAMED, _SHORT = 5, 16
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One of the four findings.
+
+    Attributes
+    ----------
+    title : str
+    section : str
+        Where the page says more.
+    sentence : Markup
+    sure : Markup
+        How certain it is.
+    objects : tuple of str
+        Whom it is about.
+    """
+
+    title: str
+    section: str
+    sentence: Markup
+    sure: Markup
+    objects: tuple[str, ...] = ()
+
+
+# ---- parts of sentences ---------------------------------------------------------------------
 
 
 def fact(key: str, text: object) -> Markup:
@@ -100,16 +118,23 @@ def fact(key: str, text: object) -> Markup:
 
 def name(text: str) -> Markup:
     """An object's name inside a sentence: text of its own direction, cut where it is too long."""
-    shown = Markup("<bdi>{}</bdi>").format(shorten(text, 60))
+    shown = _bdi(text, 60)
     return Markup("object {}").format(shown) if text.isdigit() else shown
 
 
-def names(listed: Sequence[str], most: int = 6) -> Markup:
+def names(given: Sequence[str], most: int = 6, last: str = "and") -> Markup:
     """Several names: a, b and c; after ``most`` of them, how many more."""
-    shown = [Markup("<bdi>{}</bdi>").format(shorten(x, 40)) for x in listed]
-    if len(shown) > most:
-        shown = [*shown[: most - 1], Markup(f"{len(listed) - most + 1:,} more")]
-    return _and(shown)
+    shown = [_bdi(each, 40) for each in given[:most]]
+    if len(given) > most:
+        shown = [*shown[: most - 1], Markup(f"{len(given) - most + 1:,} more")]
+    return _join(shown, last)
+
+
+def _objects(given: Sequence[str]) -> Markup:
+    """Several names inside a sentence; numbers are said to be objects."""
+    if len(given) == 1:
+        return name(given[0])
+    return (Markup("objects ") if all(map(str.isdigit, given)) else Markup("")) + names(given)
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -152,36 +177,282 @@ def capital(text: Markup | str) -> Markup:
     return Markup(str(text)[:1].upper() + str(text)[1:])
 
 
-def collected(facts: Facts) -> Markup:
-    """Finding of section 1."""
-    c, r = facts["describe"], facts["reliability"]
-    low, high = c["appearances"]["min"], c["appearances"]["max"]
-    each = count(high, "answer") if low == high else f"{low:,} to {high:,} answers"
-    answers = fact("answers", f"{c['statements']:,}")
-    noun = "answer" if c["statements"] == 1 else "answers"
-    left_out = r["collected"]["answers"] - r["collected"]["used"]
-    of_all = Markup("")
-    if left_out > 0:
-        total = fact("collected", f"{r['collected']['answers']:,}")
-        of_all = Markup(" of {} that were collected").format(total)
-    about = fact("objects", count(c["objects"], "object"))
-    sentence = Markup("{} {}{}, about {}; each object appears in {}.").format(
-        answers, noun, of_all, about, each
+def sentence(text: str) -> str:
+    """What `trilens.words` says, as a sentence of its own."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _bdi(text: str, most: int) -> Markup:
+    # a short name is not broken at its hyphens
+    return Markup("<bdi{}>{}</bdi>").format(
+        Markup(' class="nb"') if len(text) <= _SHORT else "", shorten(text, most)
     )
+
+
+def _join(shown: Sequence[Markup], last: str = "and") -> Markup:
+    if len(shown) <= 1:
+        return Markup("").join(shown)
+    return Markup(", ").join(shown[:-1]) + f" {last} " + shown[-1]
+
+
+# ---- what can be said at all ----------------------------------------------------------------
+
+
+def unsupported(facts: Facts) -> str | None:
+    """The code of the reason why nothing is said of the objects; None where something is."""
+    if facts["describe"]["statements"] < facts["describe"]["objects"]:
+        return "few answers" if facts["describe"]["statements"] else "no answers"
+    code: str | None = facts["support"]
+    return code if code == "guesses" else None
+
+
+def shape_of(facts: Facts) -> str | None:
+    """The shape that the objects form; None where it is not told."""
+    found = facts["structure"]
+    if found is None or unsupported(facts):
+        return None
+    if found["shape"] == "cloud" and found["p_value"] is None:
+        return None
+    shape: str = found["shape"]
+    return shape
+
+
+def is_ring(facts: Facts) -> bool:
+    """Whether the objects lie on a ring, which has no middle."""
+    return shape_of(facts) == "ring"
+
+
+def in_parts(facts: Facts) -> bool:
+    """Whether no answers connect some of the objects with others."""
+    return any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"])
+
+
+# ---- the headline and the four findings -----------------------------------------------------
+
+
+def headline(facts: Facts) -> Markup:
+    """What the answers say, in a sentence or two."""
+    said = _headline(facts)
+    return said + Markup(" {}").format(divided) if (divided := rater_groups(facts)) else said
+
+
+def _headline(facts: Facts) -> Markup:
+    code = unsupported(facts)
+    answers, objects = facts["describe"]["statements"], facts["describe"]["objects"]
+    if code == "guesses":
+        return Markup("These answers cannot be distinguished from guessing.")
+    if code == "no answers":
+        return Markup("There are no answers yet.")
+    if code == "few answers":
+        return Markup("{} about {} {} too few to conclude anything.").format(
+            capital(count(answers, "answer")),
+            count(objects, "object"),
+            "is" if answers == 1 else "are",
+        )
+    if facts["support"] not in (None, "few answers"):
+        return Markup("Little can be concluded from these answers: {}.").format(
+            REASONS[facts["support"]]
+        )
+    shape, middle = shape_of(facts), _middle(facts)
+    if shape in ("line", "ring", "arms"):
+        return _lie(facts) + (
+            ", so that none of them is the most central." if shape == "ring" else "."
+        )
+    number = facts["cluster"]["n_clusters"]
+    if shape is not None and "groups" in shape and not facts["cluster"]["given"] and number > 1:
+        return Markup("The objects form {}; {}.").format(count(number, "group"), middle)
+    if shape is None:
+        return capital(middle) + "."
+    return capital(middle) + "; the objects do not fall into separate groups."
+
+
+def _middle(facts: Facts) -> Markup:
+    m = facts["medoid"]
+    if not m["stands_out"]:
+        return Markup("no object stands out as the most central")
+    if len(m["candidates"]) == 1:
+        return Markup("{} is the most central").format(name(m["medoid"]))
+    if close := _close(facts):
+        return Markup("{} are the most central").format(_objects([m["medoid"], *close]))
+    return Markup("{} comes out as the most central").format(name(m["medoid"]))
+
+
+def _close(facts: Facts) -> list[str]:
+    """The few others that are about as central as the first; empty where they are many."""
+    m = facts["medoid"]
+    close = [each for each in m.get("close", ()) if each != m["medoid"]]
+    return close if len(close) <= 3 else []
+
+
+def _lie(facts: Facts) -> Markup:
+    """A line, a ring or arms."""
+    found = facts["structure"]
+    if found["shape"] == "line":
+        ends = found["order"][0], found["order"][-1]
+        straight = "one dimension" if facts["dimension"] == 1 else "a line"
+        bent = "a bent line" if "bent" in found["sentence"] else straight
+        return Markup("The objects lie along {}, from {} to {}").format(bent, *map(name, ends))
+    if found["shape"] == "ring":
+        return Markup("The objects lie on a ring")
+    outwards = {who: far for who, far in found["outwards"].items() if far is not None}
+    inner = min(outwards, key=outwards.__getitem__)
+    arms = count(len(set(found["arm"].values()) - {-1}), "arm")
+    return Markup("The objects lie on {} that meet near {}").format(arms, name(inner))
+
+
+def findings(facts: Facts) -> tuple[Finding, ...]:
+    """What is most central, what stands apart, the groups or the shape, and how good it all is."""
+    return medoid(facts), outliers(facts), shape(facts), answers(facts)
+
+
+def medoid(facts: Facts) -> Finding:
+    """The most central object."""
+    m, code = facts["medoid"], unsupported(facts)
+    said, sure, shown = _middle(facts), Markup(""), tuple(m["candidates"])
+    if code is not None:
+        said, shown = Markup("no object can be called the most central"), ()
+        sure = Markup("Not determined: {}.").format(REASONS[code])  # type: ignore[index]
+    elif in_parts(facts):
+        said = Markup("none is the most central of all: no answer connects some of the objects")
+        sure, shown = Markup("{} ranks first in its own part.").format(name(m["medoid"])), ()
+    elif is_ring(facts):
+        said = Markup("on a ring no object is the most central")
+        sure, shown = Markup("Which one ranks first is a matter of chance."), ()
+    else:
+        sure = _candidates(facts)
+        if m["stands_out"] and (close := _close(facts)):
+            verb = "is" if len(close) == 1 else "are"
+            said = Markup("{} ranks first; {} {} about equally central").format(
+                name(m["medoid"]), _objects(close), verb
+            )
+    return Finding("Most central", "medoid", capital(said) + ".", sure, shown)
+
+
+def _candidates(facts: Facts) -> Markup:
+    m = facts["medoid"]
+    level = fact("level", percent(m["level"]))
+    listed_ = m["candidates"]
+    if len(listed_) == 1:
+        return Markup("No other object could be ({} confidence).").format(level)
+    if len(listed_) <= _MOST_NAMED:
+        return Markup("With {} confidence, it is {}.").format(level, names(listed_, last="or"))
+    number = fact("candidates", count(len(listed_), "object"))
+    return Markup("With {} confidence, it is one of {}.").format(level, number)
+
+
+def outliers(facts: Facts) -> Finding:
+    """What stands apart."""
+    o, code = facts["outliers"], unsupported(facts)
+    found = tuple(row["object"] for row in o["outliers"])
+    p = "" if o["p_value"] is None else f" ({p_text(o['p_value'])})"
+    said = Markup("No outlier could be confirmed")
+    sure, shown = Markup("The farthest out could be chance{}.").format(p), tuple(o["least_central"])
+    if code is not None:
+        sure, shown = Markup("Not determined: {}.").format(REASONS[code]), ()  # type: ignore[index]
+    elif o["caution"] is not None:
+        sure, shown = Markup("{}").format(sentence(o["caution"])), ()
+    elif found:
+        verb = "stands" if len(found) == 1 else "stand"
+        number = fact("outliers", count(len(found), "object").capitalize())
+        said = Markup("{} {} apart: {}").format(number, verb, names(found, _MOST_NAMED))
+        sure, shown = Markup("Rare by chance{}.").format(p), found
+    elif o["tail"] is not None:
+        said = Markup("The objects thin out into a long tail; no outlier could be confirmed")
+        sure = Markup("No gap sets its end apart{}.").format(p)
+        shown = tuple(o["tail"])
+    if not found and o["clearly_least"] is not None:
+        least = capital(name(o["clearly_least"]))
+        sure += Markup(" {} is clearly less central than every other object.").format(least)
+    return Finding("Outliers", "outliers", said + ".", sure, shown)
+
+
+def shape(facts: Facts) -> Finding:
+    """The groups, or the shape that the objects form."""
+    c, code, found = facts["cluster"], unsupported(facts), shape_of(facts)
+    p = "" if facts["structure"] is None else facts["structure"]["p_value"]
+    p = f" ({p_text(p)})" if isinstance(p, float) else ""
+    title, shown = "Groups", ()
+    if c["given"]:
+        said, sure = _sizes(facts) + ", as requested.", Markup("{}").format(_suggested(facts))
+    elif code is not None:
+        said = Markup("No groups could be confirmed.")
+        sure = Markup("Not determined: {}.").format(REASONS[code])  # type: ignore[index]
+    elif found in ("line", "ring", "arms"):
+        title = "Shape"
+        said = Markup("The objects form {}.").format(
+            {"line": "a line", "ring": "a ring", "arms": "arms"}[found]
+        )
+        sure = Markup("This describes the map better than a cloud or groups would.")
+    elif c["n_clusters"] > 1:
+        said = _sizes(facts) + "."
+        sure = Markup("Rare by chance{}.{}").format(p, _again(facts))
+    elif found is None:
+        said, sure = Markup("No groups could be confirmed."), Markup("{}").format(_untold(facts))
+    else:
+        said = Markup("No groups could be confirmed, and no line or ring.")
+        sure = Markup("The clearest division could be chance{}.").format(p)
+    if found == "ring" or found == "line":
+        shown = tuple(facts["structure"]["order"])
+    return Finding(title, "groups", said, sure, shown)
+
+
+def _sizes(facts: Facts) -> Markup:
+    c = facts["cluster"]
+    sizes = _join([Markup(f"{group['size']:,}") for group in c["groups"]])
+    number = fact("groups", count(c["n_clusters"], "group").capitalize())
+    alone = sum(row["cluster"] < 0 for row in facts["objects"])
+    rest = f"; {count(alone, 'object')} in none of them" if alone else ""
+    return Markup("{}, of {} objects{}").format(number, sizes, rest)
+
+
+def _untold(facts: Facts) -> str:
+    s = facts["cluster"]["suggestion"]
+    return sentence((s and s["caution"]) or "there is too little to divide")
+
+
+def _suggested(facts: Facts) -> str:
+    s = facts["cluster"]["suggestion"]
+    if s is None or s["p_value"] is None:
+        return _untold(facts)
+    p = p_text(s["p_value"])
+    if s["n_clusters"] == facts["cluster"]["n_clusters"]:
+        return f"The answers suggest the same number ({p})."
+    none = "none" if s["n_clusters"] == 1 else count(s["n_clusters"], "group")
+    return f"The answers suggest {none} ({p})."
+
+
+def _again(facts: Facts) -> str:
+    """Which groups are found again in resampled answers."""
+    stable = [group["stability"] for group in facts["cluster"]["groups"]]
+    if not stable or None in stable:
+        return ""
+    kinds = [stability(value) for value in stable]
+    again = "when the answers are resampled"
+    if kinds.count("stable") == len(kinds):
+        return f" {'Both' if len(kinds) == 2 else 'All'} reappear {again}."
+    if "dissolves" in kinds:
+        gone = kinds.count("dissolves")
+        return f" {gone:,} of them {'dissolves' if gone == 1 else 'dissolve'} {again}."
+    number = kinds.count("stable")
+    return f" {number:,} of them {'reappears' if number == 1 else 'reappear'} {again}."
+
+
+def stability(value: float) -> str:
+    """What becomes of a group when the answers are resampled (Hennig, 2007)."""
+    return "stable" if value >= 0.75 else "uncertain" if value >= 0.5 else "dissolves"
+
+
+def answers(facts: Facts) -> Finding:
+    """How good the answers are."""
+    r, said = facts["reliability"], Markup("How many answers could be predicted is not known.")
     if r["predicted"] is not None:
-        sentence += Markup(
-            " A map of part of the answers{} predicts {} of the others; guessing would get {}."
-        ).format(
-            ", without the features," if facts["features"] else "",
+        features = ", without the features," if facts["features"] else ""
+        said = Markup("A map of some answers{} predicts {} of the others; guessing, {}.").format(
+            features,
             fact("predicted", percent(r["predicted"])),
             fact("chance", percent(r["chance"])),
         )
-    return sentence
-
-
-def about(code: str, unit: str = "rater") -> str:
-    """What a caution is about."""
-    return _ABOUT.get(code, ("About the answers", ""))[0].format(unit)
+    return Finding("How good the answers are", "answers", said, cautions(facts))
 
 
 def cautions(facts: Facts, pictures: int = 0) -> Markup:
@@ -192,33 +463,141 @@ def cautions(facts: Facts, pictures: int = 0) -> Markup:
     pictures
         How many pictures cannot be shown.
     """
-    unit = facts["reliability"]["rater_unit"] or "rater"
-    told = [
-        _ABOUT.get(each["code"], ("", ""))[1].format(unit) or each["what"]
+    told = caution_titles(facts) + (["pictures that cannot be shown"] if pictures else [])
+    if not told:
+        return Markup("No fault was found in them.")
+    start = fact("cautions", count(len(told), "caution").capitalize())
+    return Markup("{}: {}.").format(start, listed([text.rstrip(".") for text in told], 3))
+
+
+def caution_titles(facts: Facts) -> list[str]:
+    """What each caution is about."""
+    unit = unit_of(facts)
+    return [
+        _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"]
         for each in facts["reliability"]["cautions"]
     ]
-    told += [divided] if (divided := rater_groups(facts)) else []
-    told += ["pictures that cannot be shown"] if pictures else []
-    if told:
-        start = fact("cautions", count(len(told), "caution").capitalize())
-        return Markup("{}: {}.").format(start, "; ".join(text.rstrip(".") for text in told))
-    untold = [facts["outliers"]["caution"]]
-    if facts["structure"] is not None:
-        untold.append(facts["structure"]["caution"])
-    if any(text is not None and "cannot" in text for text in untold):
-        return Markup("No fault was found in the answers; some questions they cannot answer.")
-    return Markup("No fault was found in the answers.")
+
+
+def unit_of(facts: Facts) -> str:
+    """Who gave the answers: a rater, or a round."""
+    unit: str = facts["reliability"]["rater_unit"] or "rater"
+    return unit
 
 
 def rater_groups(facts: Facts) -> str:
     """That raters fall into groups; empty where they do not."""
-    people = facts["individuals"]
-    unit = facts["reliability"]["rater_unit"] or "rater"
+    people, unit = facts["individuals"], unit_of(facts)
     if people is None or not people["groups"]:
         return ""
-    return (
-        f"{unit}s who fall into {count(len(people['groups']), 'group')} that see different things"
+    number = count(len(people["groups"]), "group")
+    return f"The {unit}s fall into {number} that see different things; this page mixes them."
+
+
+# ---- sentences of the sections --------------------------------------------------------------
+
+
+def centrality(facts: Facts, i: int) -> Markup:
+    """How central an object is, with the interval."""
+    row, m = facts["objects"][i], facts["medoid"]
+    share = fact(f"object.{i}.depth", percent(row["depth"]))
+    kind, who = facts["kind"], capital(name(row["object"]))
+    interval = f"{percent(m['level'])} interval: {span(row['low'], row['high'])}"
+    if m["method"] != "choice":
+        said = Markup(_COUNTED[kind]).format(share)
+        return Markup("{} {} ({}).").format(who, said, interval)
+    said = Markup(_ESTIMATED[kind]).format(share)
+    return Markup("{} {} (model estimate; {}).").format(who, said, interval)
+
+
+def counted(facts: Facts, i: int) -> Markup:
+    """How central an object is by counting alone."""
+    row = facts["objects"][i]
+    share = fact(f"object.{i}.counted", percent(row["counted"]))
+    asked = count(row["appearances"], "question")
+    said = Markup(_COUNTED[facts["kind"]]).format(share)
+    return Markup("By counting alone, it {}; it appeared in {}.").format(said, asked)
+
+
+def apart(facts: Facts) -> Markup:
+    """Who lies farthest out."""
+    o = facts["outliers"]
+    if not o["outliers"]:
+        return Markup("Least central in these answers: {}.").format(names(o["least_central"], 8))
+    first = o["outliers"][0]
+    if o["method"] == "depth":
+        return Markup("Farthest out: {}.").format(
+            names([row["object"] for row in o["outliers"]], 8)
+        )
+    return Markup("{} is {:.1f} times as far from its neighbors as these are from theirs.").format(
+        capital(name(first["object"])), -first["score"]
     )
+
+
+def outlier_rule(facts: Facts) -> str:
+    """What "stands apart" means."""
+    if facts["outliers"]["caution"] is not None:
+        return "The objects are ranked by how little they fit the others; nothing more is claimed."
+    return (
+        "An object is said to stand apart when at most one in twenty simulated collections without "
+        "outliers, of as many objects and answers, has one as far from all others. They may form "
+        "groups, and have long tails. This holds for the list as a whole: "
+        "of several objects, those listed last are the least certain."
+    )
+
+
+def division(facts: Facts) -> Markup:
+    """What speaks for the number of groups, or for the shape."""
+    s = facts["cluster"]["suggestion"]
+    if shape_of(facts) in ("line", "ring", "arms"):
+        return _lie(facts) + "."
+    if not s or not s["candidates"] or s["p_value"] is None:
+        return Markup("Whether there are groups cannot be determined.")
+    if s["n_clusters"] > 1:
+        said = (
+            "At most one in twenty simulated collections without groups divides as clearly as "
+            f"these objects do into {s['n_clusters']}."
+        )
+    elif s["p_value"] <= 0.2:
+        said = (
+            f"The best division, into {s['best']}, is clearer than that of most collections "
+            f"without groups, but {percent(s['p_value'])} of them divide as clearly: too many to "
+            f"claim groups."
+        )
+    else:
+        said = (
+            f"The best division, into {s['best']}, is no clearer than that of objects without "
+            f"groups."
+        )
+    return Markup("{}").format(said if s["caution"] is None else f"{said} {sentence(s['caution'])}")
+
+
+def classes(facts: Facts) -> Markup:
+    """How far the labels fit the answers."""
+    c = facts["classify"]
+    known = sum(c["classes"].values())
+    said = (
+        f"With its label hidden, an object gets the wrong class in {c['error']:.0%} of cases; "
+        f"always choosing the largest class would be wrong in {c['baseline']:.0%}."
+    )
+    if not c["learnable"]:
+        few = c["error"] < c["baseline"]
+        why = f"with {count(known, 'label')} this may be chance: " if few else ""
+        said += (
+            f" {sentence(f'{why}the labels cannot be learned from the answers')} Predictions are "
+            f"no better than guesses."
+        )
+    elif c["contradicted"]:
+        said += f" The answers contradict {count(len(c['contradicted']), 'label')} out of {known}."
+    else:
+        said += " The labels agree with the answers."
+    return Markup("{}").format(said)
+
+
+def probability(row: Facts) -> str:
+    """How probable the class of an object is; empty where that is not known."""
+    share = row.get("probability")
+    return "" if share is None else f" ({percent(share)})"
 
 
 def remark(rater: Facts) -> str:
@@ -230,7 +609,7 @@ def remark(rater: Facts) -> str:
 
 
 def guesses(rater: Facts) -> str:
-    """How many of a rater's answers seem to be guesses."""
+    """How many of a rater's answers seem to be careless."""
     if rater["verdict"] in OTHER_VIEWS:
         return "\N{EN DASH}"
     sure = span(rater["blind_low"], rater["blind_high"])
@@ -241,242 +620,25 @@ def object_remark(facts: Facts, row: Facts) -> str:
     """What stands out about an object."""
     if row["outlier"]:
         return "stands apart"
-    if is_ring(facts):
+    if is_ring(facts) or unsupported(facts):
         return ""
     if row["object"] == facts["medoid"]["medoid"]:
         return "most central" if len(facts["medoid"]["candidates"]) == 1 else "ranks first"
     return "could be the most central" if row["maybe_medoid"] else ""
 
 
-def medoid(facts: Facts) -> Markup:
-    """Finding of section 2."""
-    m = facts["medoid"]
-    if facts["describe"]["statements"] == 0:
-        return _NOTHING
-    first = capital(name(m["medoid"]))
-    if any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
-        return Markup(
-            "The objects fall into parts that no answer connects, so none can be the most central "
-            "of all. {} ranks first in its own part."
-        ).format(first)
-    if is_ring(facts):
-        return Markup(
-            "The objects lie on a ring, and no object of a ring is the most central. {} ranks "
-            "first in these answers."
-        ).format(first)
-    others = [x for x in m["candidates"] if x != m["medoid"]]
-    level = fact("level", percent(m["level"]))
-    if not m["stands_out"]:
-        return Markup(
-            "No object stands out as the most central: {} of {:,} could be ({} confidence). {} "
-            "ranks first in these answers."
-        ).format(
-            fact("candidates", f"{len(m['candidates']):,}"),
-            facts["describe"]["objects"],
-            level,
-            first,
-        )
-    if not others:
-        return Markup("{} is the most central; no other object could be ({} confidence).").format(
-            first, level
-        )
-    close = [x for x in m.get("close", ()) if x != m["medoid"]]
-    start = first + " comes out as the most central"
-    if close and len(close) <= 3:
-        start = capital(
-            Markup("{} come out level as the most central").format(names([m["medoid"], *close]))
-        )
-    if len(others) <= 3:
-        told = names([m["medoid"], *others]).replace(" and ", " or ")
-        return Markup("{}; with {} confidence, it is {}.").format(start, level, told)
-    number = fact("candidates", f"{len(m['candidates']):,}")
-    return Markup("{}; with {} confidence, it is one of the {} objects below.").format(
-        start, level, number
-    )
-
-
-def is_ring(facts: Facts) -> bool:
-    """Whether the objects lie on a ring, which has no middle."""
-    return facts["structure"] is not None and facts["structure"]["shape"] == "ring"
-
-
-def structure(facts: Facts) -> Markup | None:
-    """The headline: the shape that the objects form; None where there is nothing to say."""
-    found, dimension = facts["structure"], facts["dimension"]
-    if found is None or (found["p_value"] is None and found["shape"] == "cloud"):
-        return None
-    shape, order = found["shape"], found.get("order")
-    if shape == "line":
-        straight = "one dimension" if dimension == 1 else "a line"
-        bent = "a bent line" if "bent" in found["sentence"] else straight
-        return Markup("The objects lie along {}, from {} to {}.").format(
-            bent, name(order[0]), name(order[-1])
-        )
-    if shape == "ring":
-        return Markup("The objects lie on a ring: there is no most central object.")
-    if shape == "arms":
-        outwards = {who: far for who, far in found["outwards"].items() if far is not None}
-        middle = min(outwards, key=outwards.__getitem__)
-        number = len(set(found["arm"].values()) - {-1})
-        return Markup("The objects lie on {} that meet near {}.").format(
-            count(number, "arm"), name(middle)
-        )
-    if shape == "cloud":
-        return Markup(
-            "The objects spread over {}; no groups, line, ring or arms stand out from chance."
-        ).format(fact("dimension", count(dimension or 2, "dimension")))
-    return _grouped(facts)
-
-
-def _grouped(facts: Facts) -> Markup:
-    """How many groups there are, and how they lie in each other."""
-    c, found = facts["cluster"], facts["structure"]
-    suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else c["n_clusters"]
-    if suggested != c["n_clusters"]:
-        return Markup("The answers suggest {}.").format(
-            fact("suggested", count(suggested, "group"))
-        )
-    sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
-    start = Markup("The objects form {}, of {} objects").format(
-        fact("groups", count(c["n_clusters"], "group")), sizes
-    )
-    if found is None or found["shape"] != "groups in groups":
-        return start + "."
-    outer, inner = (len(set(found[key].values()) - {-1}) for key in ("group", "inner_group"))
-    if outer == c["n_clusters"]:
-        return start + f"; these fall into {inner} smaller ones."
-    if inner == c["n_clusters"]:
-        return start + f"; these make up {outer} larger ones."
-    return start + "."
-
-
-def outliers(facts: Facts) -> Markup:
-    """Finding of section 3."""
-    o = facts["outliers"]
-    listed = [row["object"] for row in o["outliers"]]
-    if facts["describe"]["statements"] == 0:
-        return _NOTHING
-    if o["caution"] is not None:
-        return Markup("{}").format(_sentence(o["caution"]))
-    if not listed:
-        least = names(o["least_central"][:4])
-        said = Markup("No outlier could be confirmed. Least central: {}.").format(least)
-        if o["tail"] is not None:
-            said += Markup(" The objects thin out into a long tail; farthest out: {}.").format(
-                names(o["tail"], 8)
-            )
-        if o["clearly_least"] is not None:
-            said += Markup(" {} is clearly less central than every other object.").format(
-                capital(name(o["clearly_least"]))
-            )
-        return said
-    verb = "stands" if len(listed) == 1 else "stand"
-    start = count(len(listed), "object").capitalize()
-    return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))
-
-
-def apart(facts: Facts, row: Facts) -> str:
-    """How far out an object lies: what the list is sorted by."""
-    if facts["outliers"]["method"] == "depth":
-        return f"centrality {percent(row['score'], 1)}"
-    return f"{-row['score']:.1f} times as isolated as its neighbours"
-
-
-def counted(facts: Facts, share: Markup) -> Markup:
-    """How often the object that ranks first was singled out."""
-    return Markup(COUNTED[facts["kind"]]).format(share)
-
-
-def outlier_rule(facts: Facts) -> str:
-    """What "stands apart" means."""
-    if facts["outliers"]["caution"] is not None:
-        return "The objects are ranked by how little they fit the others; nothing more is claimed."
-    return (
-        "An object is said to stand apart when at most one in twenty simulated collections without "
-        "outliers, of as many objects and answers, has one as far from all others. They may form "
-        "groups, and have long tails. That holds for the list as a whole: "
-        "of several objects, those listed last are the least certain. How isolated an object is: "
-        "how far it lies from the objects near it, by how far those lie from the ones near them "
-        "(local outlier factor)."
-    )
-
-
-def clusters(facts: Facts) -> Markup:
-    """Finding of section 4."""
-    first = grouping(facts)
-    stable = [group["stability"] for group in facts["cluster"]["groups"]]
-    if facts["cluster"]["n_clusters"] <= 1 or None in stable or not stable:
-        return first
-    words_ = [stability(value) for value in stable]
-    number = words_.count("stable")
-    again = "when the answers are drawn anew"
-    if number == len(words_):
-        all_ = "Both come" if number == 2 else "All of them come"
-        return first + f" {all_} back {again}."
-    if "dissolves" in words_:
-        gone = words_.count("dissolves")
-        return first + f" {gone:,} of them {'dissolves' if gone == 1 else 'dissolve'} {again}."
-    return first + f" {number:,} of them {'comes' if number == 1 else 'come'} back {again}."
-
-
-def stability(value: float) -> str:
-    """What becomes of a group when the answers are drawn anew (Hennig, 2007)."""
-    return "stable" if value >= 0.75 else "uncertain" if value >= 0.5 else "dissolves"
-
-
-def grouping(facts: Facts) -> Markup:
-    """Whether there are groups, in one sentence."""
-    c = facts["cluster"]
-    suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else None
-    if facts["describe"]["statements"] == 0:
-        return _NOTHING
-    if c["n_clusters"] <= 1 and not c["given"] and c["suggestion"]:
-        if c["suggestion"]["p_value"] is None and not structure(facts):
-            said = c["suggestion"]["caution"] or "whether there are groups cannot be told"
-            return Markup("{}").format(_sentence(said))
-        found = structure(facts)
-        return found or Markup("The answers do not divide the objects into separate groups.")
-    if not c["given"]:
-        return _grouped(facts)
-    sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
-    number = fact("groups", count(c["n_clusters"], "group").capitalize())
-    said = "as requested"
-    if suggested == c["n_clusters"]:
-        said = "as the answers suggest"
-    elif suggested is not None:
-        none = "none" if suggested == 1 else count(suggested, "group")
-        said = f"as requested; the answers suggest {none}"
-    return Markup("{} of {} objects, {}.").format(number, sizes, said)
-
-
-def how_many(facts: Facts) -> str:
-    """What speaks for the number of groups."""
-    s = facts["cluster"]["suggestion"]
-    if s and s["p_value"] is None and s["caution"]:
-        return _sentence(s["caution"])
-    if not s:
-        return "How many groups there are was not examined."
-    if not s["candidates"]:
-        return "There is too little to divide."
-    if s["p_value"] is None:
-        return "Whether there are groups cannot be told."
-    if s["n_clusters"] > 1:
-        said = (
-            f"The answers suggest {count(s['n_clusters'], 'group')}: at most one in twenty "
-            f"collections without groups divides this clearly."
-        )
-    elif s["p_value"] <= 0.2:
-        said = (
-            f"The best division, into {s['best']}, is clearer than that of most collections "
-            f"without groups, but {percent(s['p_value'])} of them divide as clearly: too many to "
-            f"claim that there are groups."
-        )
-    else:
-        said = (
-            f"The best division, into {s['best']}, is no clearer than that of collections without "
-            f"groups."
-        )
-    return said if s["caution"] is None else f"{said} {_sentence(s['caution'])}"
+def about_object(facts: Facts, row: Facts) -> list[str]:
+    """The lines of the box that an object on the map shows."""
+    sure = span(row["low"], row["high"], 1)
+    lines = [f"centrality {100 * row['depth']:.1f}% ({sure})"]
+    if facts["cluster"]["n_clusters"] > 1:
+        stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of resamples)"
+        lines.append("in no group" if row["cluster"] < 0 else f"group {row['cluster'] + 1}{stays}")
+    if row.get("class") is not None:
+        lines.append(f"class {row['class']}")
+    elif "answers_say" in row:
+        lines.append(f"predicted class {row['answers_say']}")
+    return [*lines, f"in {count(row['appearances'], 'answer')}"]
 
 
 def halves(reliability: float) -> str:
@@ -485,113 +647,54 @@ def halves(reliability: float) -> str:
     >>> halves(0.9), halves(-0.07)
     ('much alike', 'not alike')
     """
-    if reliability >= 0.8:
-        return "much alike"
-    return (
-        "roughly alike"
-        if reliability >= 0.5
-        else "hardly alike"
-        if reliability > 0.2
-        else "not alike"
-    )
+    steps = ((0.8, "much alike"), (0.5, "roughly alike"), (0.2, "hardly alike"))
+    return next((said for least, said in steps if reliability > least), "not alike")
 
 
-def classes(facts: Facts) -> Markup:
-    """Finding of section 5."""
-    c = facts["classify"]
-    known = sum(c["classes"].values())
-    sentence = Markup(
-        f"With its label hidden and classified by its {METHODS.get(c['method'], c['method'])}, an "
-        f"object gets the wrong class in {c['error']:.0%} of cases; always choosing the largest "
-        f"class would be wrong in {c['baseline']:.0%}."
-    )
-    if not c["learnable"] and c["error"] < c["baseline"]:
-        sentence += (
-            f" With {count(known, 'label')} this may be chance: either the labels cannot be learnt "
-            "from the answers, or there are too few to tell. The predictions below are guesses."
-        )
-    elif not c["learnable"]:
-        sentence += (
-            " So the labels cannot be learnt from the answers, and the predictions below are no "
-            "better than guesses."
-        )
-    elif c["contradicted"]:
-        wrong = count(len(c["contradicted"]), "label")
-        sentence += f" The answers contradict {wrong} out of {known}."
-    else:
-        sentence += " The answers contradict no label."
-    if c["labels"]:
-        unlabelled = count(len(c["labels"]), "object").capitalize()
-        sentence += f" {unlabelled} had no label; their classes are predicted below."
-    return sentence
+# ---- methods ----------------------------------------------------------------------------------
 
 
-def methods(facts: Facts) -> list[tuple[str, str]]:
-    """How each part was computed."""
-    kind, m, k, g = facts["kind"], facts["medoid"], facts["cluster"], facts["graph"]
+def methods(facts: Facts) -> str:
+    """The paragraph for the Methods section of a paper."""
+    return " ".join([facts["reliability"]["methods"], *_methods(facts)])
+
+
+def _methods(facts: Facts) -> Iterator[str]:
+    m, o, c, found = facts["medoid"], facts["outliers"], facts["cluster"], facts["structure"]
     central = {
-        "central": "Lens depth: the share of the answers about an object in which it is the most "
-        "central (Algorithm 1 of the paper).",
-        "odd": "1 - P(odd): the share of the answers about an object in which it is not the odd "
-        "one out (Crowd-Median).",
-        "closer": "Rank centrality: the share of an object's comparisons with another in which it "
-        "is closer to the third (Rendsburg and Garreau, 2021).",
-    }[kind]
-    if m["method"] in MAPS:
-        central += f" The medoid is that of the {MAPS[m['method']]}, a model fitted to all answers."
-    edges = (
-        f"the estimated k-RNG with k = {g['k']}, in {count(g['connected_parts'], 'connected part')}"
-        if g["method"] == "krng"
-        else f"the {g['k']} nearest objects on the map"
-    )
-    shown = MAPS.get(facts["map"]["method"], facts["map"]["method"])
-    outlying = MAPS.get(facts["outliers"]["method"], facts["outliers"]["method"])
-    dim = k["parameters"].get("dim")
-    space = f", in {count(dim, 'dimension')}" if dim else ""
-    spectral = (
-        "Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
-        f"{MAPS.get(k['method'], k['method'])}"
-    )
-    return [
-        ("Most central", central),
-        ("Outliers", f"Method: {outlying}.{_tested(facts['outliers'])}"),
-        ("Map", f"{capital(shown)} in two dimensions. Edges: {edges}."),
-        ("Groups", f"{spectral}{space}.{_compared(k)}"),
-        *_classified(facts["classify"]),
-        ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
-    ]
-
-
-def _tested(found: Facts) -> str:
-    """How often chance has outliers, in the words of a Methods section."""
-    if found["p_value"] is None:
-        return ""
-    return (
-        " Compared with simulated maps of groups without outliers "
-        f"({ISOLATION_DRAWS} with and without long tails): {p_text(found['p_value'])}."
-    )
-
-
-def _compared(found: Facts) -> str:
-    """How often chance has groups, in the words of a Methods section."""
-    if found["p_value"] is None:
-        return ""
-    return f" Compared with simulated clouds without groups: {p_text(found['p_value'])}."
-
-
-def _classified(classes: Facts | None) -> list[tuple[str, str]]:
-    if classes is None:
-        return []
-    chosen = ", ".join(f"{key} = {value}" for key, value in classes["parameters"].items())
-    how = _CLASSIFIED.get(classes["method"], classes["method"])
-    return [("Classes", f"{how}; {chosen}." if chosen else f"{how}.")]
-
-
-def _and(shown: Sequence[Markup]) -> Markup:
-    if len(shown) <= 1:
-        return Markup("").join(shown)
-    return Markup(", ").join(shown[:-1]) + " and " + shown[-1]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+        "central": "Centrality is lens depth, the share of the questions about an object in which "
+        "it is the most central",
+        "odd": "Centrality is the share of the questions about an object in which it is not the "
+        "odd one out",
+        "closer": "Centrality is the share of an object's comparisons with another in which it is "
+        "the closer one",
+    }[facts["kind"]]
+    by = "estimated by a choice model of all answers" if m["method"] == "choice" else "counted"
+    yield f"{central}, {by}."
+    if facts["dimension"] is not None:
+        yield (
+            f"The choice map has {count(facts['dimension'], 'dimension')}, the number that "
+            f"maximizes the evidence."
+        )
+    if o["p_value"] is not None:
+        yield (
+            f"Outliers were tested against simulated collections without any "
+            f"({p_text(o['p_value'])})."
+        )
+    if found is not None and found["p_value"] is not None:
+        yield (
+            f"Groups were tested against simulated collections without groups "
+            f"({p_text(found['p_value'])})."
+        )
+    if c["n_clusters"] > 1:
+        yield (
+            f"Groups are by spectral clustering of the nearest neighbors on the "
+            f"{MAPS.get(c['method'], c['method'])}."
+        )
+    if facts["classify"] is not None:
+        how = facts["classify"]["method"]
+        yield (
+            f"Classes are by {_CLASSIFIED.get(how, how)}; the error was measured on hidden labels "
+            f"({p_text(facts['classify']['p_value'])})."
+        )
+    yield f"The seed of all random numbers was {facts['how']['seed']}."

@@ -14,7 +14,7 @@ from typing import Any
 import trilens
 
 #: They show what was measured, and decide nothing of it; nor does the version.
-_WINDOWS = {"analysis.py", "cli", "plots", "report", "survey", "__init__.py"}
+_WINDOWS = {"analysis.py", "cli", "plots", "report", "__init__.py"}
 #: Of the experiments, only this decides what is measured, beside the experiment itself.
 _MEASURING = ("ingredients/*.py", "framework/experiment.py")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")

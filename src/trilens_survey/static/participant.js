@@ -574,7 +574,19 @@
   }
 
   const given = new URLSearchParams(location.search);
-  const person = study.platform_parameters.map((name) => given.get(name)).find(Boolean) || null;
+  const signed = given.get("prolific_token"); // the id is inside, and the server checks it
+  const id = study.platform_parameters.map((name) => given.get(name)).find(Boolean);
+  const person = id || idIn(signed);
+
+  function idIn(token) {
+    try {
+      const middle = token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
+      return JSON.parse(atob(middle)).prolific.PROLIFIC_PID;
+    } catch {
+      return null;
+    }
+  }
+
   const test = given.get("test"); // of the researcher, who tries the study
 
   // Without cookies every call would come from a stranger: nothing is begun.
@@ -599,14 +611,14 @@
     }
     // the receipt that this browser has kept, should the cookie be lost
     const same = person && memory.get("person") === person && !test;
-    const reply = await join(same && memory.get("receipt"));
+    const reply = await join(same ? memory.get("receipt") : null);
     await enterStudy(reply.status === 404 ? await join() : reply);
   });
 
   function join(receipt) {
-    const body = { consent: true, language: study.language, platform_id: person, test, receipt };
-    for (const name of ["key", "signature"]) body[name] = given.get(name);
-    for (const name in body) if (!body[name]) delete body[name];
+    const { language } = study;
+    const link = { key: given.get("key"), signature: given.get("signature") || signed };
+    const body = { consent: true, language, platform_id: person, test, receipt, ...link };
     return surely("POST", "api/join", body);
   }
 

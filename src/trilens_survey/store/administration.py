@@ -345,14 +345,14 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
         "forms": {row.form: json.loads(row.content) for row in connection.execute(filled)},
         "platform_id": connection.execute(platform).scalar(),
         "questions": [
-            _told(Asked._make(row[: len(ASKED)]), names)
+            _question_facts(Asked._make(row[: len(ASKED)]), names)
             | {"seconds": row.seconds, "stored": row.stored}
             for row in connection.execute(query)
         ],
     }
 
 
-def _told(question: Asked, names: dict[int, str]) -> dict[str, Any]:
+def _question_facts(question: Asked, names: dict[int, str]) -> dict[str, Any]:
     """A question and its answer, for the participant to read."""
     return {
         "round": question.round,

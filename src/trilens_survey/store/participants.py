@@ -51,25 +51,6 @@ _WORK = (
 )
 
 
-@dataclass(frozen=True)
-class Joined:
-    """A participant's number and receipt, and whether they are new."""
-
-    participant: int
-    receipt: str
-    new: bool = True
-
-    @property
-    def cookie(self) -> str:
-        """What the browser keeps, by which they are recognised."""
-        return _cookie(self.participant, self.receipt)
-
-
-def _cookie(participant: int, receipt: str) -> str:
-    """The number, which SQLite may give to somebody else after an erasure, and a mark."""
-    return f"{participant}.{hashlib.sha256(receipt.encode()).hexdigest()[:16]}"
-
-
 class _Shown:
     """What the page shows; its fields are the keys of the JSON, but for those without a value."""
 
@@ -215,8 +196,8 @@ class Participants:
         language: str,
         *,
         test_run: bool = False,
-    ) -> Joined:
-        """Enter a participant who consented, with what is asked first.
+    ) -> str:
+        """Enter a participant who consented, with what is asked first; their receipt.
 
         An id that a platform has sent before begins nothing: whoever it belongs to goes on with
         their cookie or receipt. A test run is of no study: it takes no place, and may begin while
@@ -260,52 +241,35 @@ class Participants:
             )
         if not self.study.settings.before:
             self._begin(connection, self.person(connection, number))
-        return Joined(number, receipt)
+        return receipt
 
-    def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> Joined:
-        """The participant with a receipt, who goes on in another browser."""
+    def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> str:
+        """The receipt, as it is stored, of one who goes on in another browser."""
         number = by_receipt(connection, receipt)
-        person = None if number is None else find_person(connection, number)
+        person = None if number is None else self.person(connection, number)
         if person is None or not self._is(person, platform_id):
             raise Refused(404, "no participant has this receipt")
-        return Joined(person.id, person.receipt, new=False)
+        return person.receipt
 
-    def going_on(
-        self,
-        connection: Connection,
-        cookie: str,
-        platform_id: str | None,
-        *,
-        test_run: bool = False,
-    ) -> Joined | None:
-        """The participant who comes back with a cookie before the end; else None.
+    def goes_on(
+        self, connection: Connection, receipt: str, platform_id: str | None, *, test_run: bool
+    ) -> bool:
+        """Whether somebody comes back in the same browser before the end.
 
-        Another person at the same browser, whom the platform calls otherwise, begins anew. One
-        whom the platform calls the same is shown the end.
+        Another person there, whom the platform calls otherwise, begins anew. One whom the platform
+        calls the same is shown the end.
         """
-        number = self.recognise(connection, cookie)
+        number = by_receipt(connection, receipt)
         if number is None:
-            return None
+            return False
         person = self.person(connection, number)
         if bool(person.test_run) != test_run or not self._is(person, platform_id):
-            return None
-        if platform_id is None and isinstance(self.screen(connection, number), Done):
-            return None
-        return Joined(number, person.receipt, new=False)
+            return False
+        return platform_id is not None or not isinstance(self.screen(connection, number), Done)
 
     def _is(self, person: Person, platform_id: str | None) -> bool:
         """Whether the platform calls the participant so, or says nothing."""
         return platform_id is None or self.rater(f"platform {platform_id}") == person.rater
-
-    def recognise(self, connection: Connection, cookie: str) -> int | None:
-        """The participant whom `Joined.cookie` was given to; None if they were erased."""
-        number = cookie.partition(".")[0]
-        if not number.isdecimal():
-            return None
-        person = find_person(connection, int(number))
-        if person is None or _cookie(person.id, person.receipt) != cookie:
-            return None
-        return person.id
 
     def person(self, connection: Connection, participant: int) -> Person:
         """The participant; erased ones are strangers."""
@@ -393,26 +357,26 @@ class Participants:
     def answer(
         self,
         connection: Connection,
-        cookie: str,
+        receipt: str,
         token: str,
         chosen: str | list[str],
         seconds: float,
     ) -> Answered:
         """Store an answer once; the same again changes nothing, another is refused."""
-        asked = self._asked_of(connection, cookie, token)
+        asked = self._asked_of(connection, receipt, token)
         done = self.assigned.answer(connection, asked, chosen, seconds)
         if done.ends_round:
             self._end_round(connection, done.question.participant)
         return done
 
     def skip(
-        self, connection: Connection, cookie: str, token: str, missing: Collection[str]
+        self, connection: Connection, receipt: str, token: str, missing: Collection[str]
     ) -> None:
         """Leave out a question of which a picture or sound does not come.
 
         Whoever cannot get the code any more, because too much was left out, is asked no more.
         """
-        question = self._asked_of(connection, cookie, token)[0]
+        question = self._asked_of(connection, receipt, token)[0]
         if not self.assigned.skip(connection, question, missing):
             return
         person = self.person(connection, question.participant)
@@ -421,15 +385,15 @@ class Participants:
             return
         self._end_round(connection, question.participant)
 
-    def _asked_of(self, connection: Connection, cookie: str, token: str) -> list[Asked]:
+    def _asked_of(self, connection: Connection, receipt: str, token: str) -> list[Asked]:
         """The question with a token, and those after it that are open.
 
-        Refused where it is not one of the participant with this cookie.
+        Refused where it is not one of the participant with this receipt.
         """
         asked = self.assigned.by_token(connection, token)
-        if asked and _cookie(asked[0].participant, asked[0].receipt) == cookie:
+        if asked and asked[0].receipt == receipt:
             return asked
-        if self.recognise(connection, cookie) is None:
+        if by_receipt(connection, receipt) is None:
             raise Refused(401, "unknown participant; join first")
         if not asked:
             raise Refused(404, "there is no such question")

@@ -19,6 +19,7 @@ from browser import Browser
 from studies import LONGEST, Client, edit
 from trilens.report import draw_stimuli
 from trilens_survey.example import write_example
+from trilens_survey.languages import UNREVIEWED
 
 LENGTH = 4
 
@@ -135,6 +136,8 @@ def study_with_everything(folder: Path, languages: str = "en", pictures: bool = 
         (folder / "objects.csv").write_text("name,text\n" + "".join(rows))
     objects = "pictures" if pictures else "objects.csv"
     text = _AROUND.format(languages=languages, objects=objects)
+    if languages in UNREVIEWED:
+        text += f"not_reviewed: [{languages}]\n"
     (folder / "study.yaml").write_text(text)
     return folder
 

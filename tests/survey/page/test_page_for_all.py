@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
-from studies import LONGEST, Running, edit, one_language, running
+from studies import LONGEST, Prolific, Running, edit, one_language, running
 from trilens_survey.languages import TEXTS
 
 WORD = TEXTS["en"]
@@ -95,11 +96,13 @@ def test_a_picture_that_does_not_load(shapes: Page) -> None:
 
 @pytest.mark.parametrize("how", ["truncated", "gone"])
 def test_a_picture_that_never_comes_blocks_nothing(
-    how: str, visit: Callable[[str], Page], tmp_path: Path
+    how: str, visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
     from trilens_survey.status import status
 
+    # the same questions each time: by chance all of them may be about this picture
+    monkeypatch.setattr("trilens_survey.store.participants.secrets.randbits", lambda _: 1)
     folder = with_photographs(short_study(tmp_path / "study", length=3, most=1), 0)
     edit(folder, ("code: THANKS", "code: THANKS\n  share: 0.3"))
     file = folder / "pictures" / "bread.jpg"
@@ -335,6 +338,39 @@ def test_who_cannot_take_part_is_told_before_consent(
         page.find("#resume-receipt").send_keys(receipt.lower().replace("-", " "))
         page.browser.keys(ENTER)
         page.asking(1)
+
+
+def test_the_id_in_a_link_signed_by_prolific(
+    visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from trilens_survey.payment import payments_due
+    from trilens_survey.server import Options
+
+    platform = Prolific()
+    monkeypatch.setattr("trilens_survey.links.PROLIFIC_KEYS", platform.url)
+    folder = short_study(tmp_path / "study")
+    edit(
+        folder,
+        ("retention:", "links: {prolific: true}\nretention:"),
+        ("code: THANKS", "code: ABC\n  platform: prolific"),
+    )
+    with running(folder, options=Options(hosts=frozenset({"study.example.org"}))) as app:
+        page = visit(app.url)
+        page.open("?language=en&PROLIFIC_PID=p1")
+        page.screen("consent")
+        page.click("#agree")
+        page.click("#begin")
+        page.screen("closed")
+        assert page.text("#closed-title") == WORD["bad_link"]
+        page.begin(f"?language=en&prolific_token={platform.token()}")
+        # a new token of the same person goes on, that of another begins
+        page.open(f"?language=en&prolific_token={platform.token(exp=time.time() + 90)}")
+        page.asking(1)
+        another = platform.token(prolific={"PROLIFIC_PID": "p2"})
+        page.begin(f"?language=en&prolific_token={another}")
+        with app.survey.database.reading() as connection:
+            assert {one.platform_id for one in payments_due(connection)} == {"p1", "p2"}
+    platform.close()
 
 
 def test_an_id_that_is_in_use_is_told_kindly(visit: Callable[[str], Page], tmp_path: Path) -> None:
@@ -580,7 +616,7 @@ def test_names_and_texts_are_shown_as_they_are(
 
 
 def test_the_page_is_small_and_has_nothing_inline() -> None:
-    assert (HERE / "static" / "participant.js").stat().st_size < 30_000
+    assert (HERE / "static" / "participant.js").stat().st_size < 31_000
     for name in ("participant.html", "participant-example.html"):
         text = (HERE / "pages" / name).read_text()
         for inline in (" style=", "<style", " onclick=", "javascript:", "http://", "https://"):

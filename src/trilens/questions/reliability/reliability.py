@@ -696,7 +696,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
     if found.halves is not None:
         yield (
             f"The split-half reliability of the objects' depths was "
-            f"{found.halves.reliability:.2f} (Spearman-Brown corrected, mean of "
+            f"{round(found.halves.reliability, 2) + 0.0:.2f} (Spearman-Brown corrected, mean of "
             f"{found.halves.splits} random splits of the {found.halves.unit}s)."
         )
     yield from _said_of_raters(found)

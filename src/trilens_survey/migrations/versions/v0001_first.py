@@ -7,9 +7,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
-
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
@@ -106,11 +103,3 @@ def upgrade() -> None:
         sa.Column("csrf", text, nullable=False),
         sa.Column("ends", real, nullable=False),
     )
-
-
-def downgrade() -> None:
-    for table in (
-        "sessions", "erasures", "answers", "assignments", "platform_ids", "participants",
-        "objects", "designs", "settings",
-    ):  # fmt: skip
-        op.drop_table(table)

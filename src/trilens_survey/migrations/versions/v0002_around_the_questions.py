@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
@@ -36,14 +34,3 @@ def upgrade() -> None:
         sa.Column("content", sa.Text, nullable=False),
         sa.Column("stored", sa.Float, nullable=False),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("forms")
-    for table, columns in (
-        ("answers", ("further",)),
-        ("assignments", ("further",)),
-        ("participants", ("left", "enough", "test_run", "condition")),
-    ):
-        for column in columns:
-            op.drop_column(table, column)

@@ -9,8 +9,6 @@ from alembic import op
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
@@ -65,9 +63,3 @@ def upgrade() -> None:
         sa.Column("csrf", text, nullable=False),
         sa.Column("ends", real, nullable=False),
     )
-
-
-def downgrade() -> None:
-    for table in ("visits", "deeds", "researchers", "payments"):
-        op.drop_table(table)
-    op.drop_column("sessions", "researcher")

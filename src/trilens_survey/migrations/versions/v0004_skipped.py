@@ -7,9 +7,6 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
-
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
@@ -24,7 +21,3 @@ def upgrade() -> None:
         ),
         sa.Column("stored", sa.Float, nullable=False),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("skipped")

@@ -6,15 +6,8 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         op.drop_constraint("designs_content_key", "designs", type_="unique")
-
-
-def downgrade() -> None:
-    if op.get_bind().dialect.name == "postgresql":
-        op.create_unique_constraint("designs_content_key", "designs", ["content"])

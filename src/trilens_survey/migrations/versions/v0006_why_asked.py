@@ -7,11 +7,8 @@ from alembic import op
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-_WORDS = {"drawn": "random", "repeated": "repeat"}
 
 
 def upgrade() -> None:
@@ -24,22 +21,12 @@ def upgrade() -> None:
         *(sa.Column(x, _ID, sa.ForeignKey("objects.id"), nullable=False) for x in "abc"),
         sa.Column("made", sa.Float, nullable=False),
     )
-    _rename(_WORDS)
+    asked = sa.table("assignments", sa.column("reason"))
+    for old, new in (("drawn", "random"), ("repeated", "repeat")):
+        op.execute(sa.update(asked).where(asked.c.reason == old).values(reason=new))
     # the code that was given is not known of those who finished before codes were noted
     op.execute(
         "INSERT INTO payments (participant, code) SELECT p.id, 'not recorded' "
         "FROM participants p JOIN platform_ids i ON i.participant = p.id "
         "WHERE p.finished IS NOT NULL AND p.id NOT IN (SELECT participant FROM payments)"
     )
-
-
-def downgrade() -> None:
-    _rename({new: old for old, new in _WORDS.items()})
-    op.drop_table("prepared")
-    op.drop_column("assignments", "model")
-
-
-def _rename(words: dict[str, str]) -> None:
-    asked = sa.table("assignments", sa.column("reason"))
-    for old, new in words.items():
-        op.execute(sa.update(asked).where(asked.c.reason == old).values(reason=new))

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -19,13 +17,3 @@ def upgrade() -> None:
     with op.batch_alter_table("codes") as codes:
         codes.drop_column("decision")
         codes.drop_column("decided")
-
-
-def downgrade() -> None:
-    with op.batch_alter_table("codes") as codes:
-        codes.add_column(sa.Column("decision", sa.Text))
-        codes.add_column(sa.Column("decided", sa.Float))
-    op.rename_table("codes", "payments")
-    with op.batch_alter_table("log") as log:
-        log.alter_column("at", new_column_name="done", existing_type=sa.Float())
-    op.rename_table("log", "deeds")

@@ -1,0 +1,86 @@
+"""Whether somebody comes by a link that their platform gave them."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+
+from trilens.errors import SurveyError
+from trilens_survey.settings import Links
+from trilens_survey.writer import Refused
+
+#: Where Prolific publishes the keys that check its signatures; it wants them read once a day.
+PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
+_DAY = 24 * 3600
+_REFUSED = "this link is not complete; open the study again from where you found it"
+
+
+class LinkCheck:
+    """Checks the links of a study that says who may join.
+
+    Parameters
+    ----------
+    links
+    hosts
+        The names of this server, one of which Prolific's signature must be for.
+    """
+
+    def __init__(self, links: Links, hosts: frozenset[str]) -> None:
+        if links.prolific and not hosts:
+            raise SurveyError(
+                "links: Prolific signs the address of the study, so the server must know it; "
+                "start it with --public-url https://..."
+            )
+        self._links = links
+        self._hosts = hosts
+        self._keys = jwt.PyJWKClient(PROLIFIC_KEYS, lifespan=_DAY, timeout=10)
+
+    def check(self, platform_id: str | None, key: str | None, signature: str | None) -> None:
+        """Refuse what does not come from the platform; reading its keys may take a while."""
+        if self._links.prolific:
+            good = bool(platform_id) and self._id_signed_by_prolific(signature) == platform_id
+        elif self._links.signed:
+            expected = hmac.new(self._secret, (platform_id or "").encode(), "sha256").hexdigest()
+            good = bool(platform_id) and _same(signature, expected)
+        else:
+            good = hmac.compare_digest((key or "").encode(), self._secret)
+        if not good:
+            raise Refused(403, _REFUSED, code="link")
+
+    @property
+    def _secret(self) -> bytes:
+        return (self._links.secret or "").encode()
+
+    def _id_signed_by_prolific(self, token: str | None) -> Any:
+        """The participant's id in a token that is meant for this server, and still holds."""
+        try:
+            known = self._keys.get_signing_key_from_jwt(token or "")
+            claims = jwt.decode(
+                token or "",
+                known,
+                algorithms=["RS256"],
+                options={"require": ["exp", "aud"], "verify_aud": False},
+            )
+        except jwt.PyJWKClientConnectionError:
+            raise Refused(503, "the platform's keys cannot be read now; try again soon") from None
+        except jwt.PyJWTError:
+            return None
+        given = claims["aud"]
+        hosts = {_host(one) for one in (given if isinstance(given, list) else [given])}
+        inside = claims.get("prolific")
+        if not hosts & self._hosts or not isinstance(inside, dict):
+            return None
+        return inside.get("PROLIFIC_PID")
+
+
+def _same(given: str | None, expected: str) -> bool:
+    return hmac.compare_digest((given or "").lower().encode(), expected.encode())
+
+
+def _host(audience: object) -> str | None:
+    """The host of an address, or of one that is only a host."""
+    text = str(audience)
+    return urlsplit(text if "//" in text else f"//{text}").hostname
