@@ -245,8 +245,7 @@ class Analysis:
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
-                if name in sure:
-                    row["probability"] = sure[name]
+                row["probability"] = sure.get(name)
             rows.append(row)
         return rows
 
