@@ -36,7 +36,7 @@ from trilens.questions.medoid import Medoid, medoid
 from trilens.questions.object_facts import ObjectFacts, object_facts
 from trilens.questions.outliers import Outliers, outliers
 from trilens.questions.reliability import Reliability, reliability
-from trilens.questions.structure import Structure, structure
+from trilens.questions.structure import Structure
 from trilens.shares import DepthIntervals, counted_shares
 from trilens.statements import Statements, Summary
 from trilens.words import about_depth
@@ -238,6 +238,7 @@ class Analysis:
         names = self.graph.names
         outlying, maybe = set(self.outliers.names), set(self.medoid.candidates)
         stays = None if self.clusters.stability is None else self.clusters.stability.objects
+        sure = {} if self.classes is None else self.classes.probabilities or {}
         rows: list[Facts] = []
         for i, name in enumerate(names):
             row: Facts = {"object": name, "appearances": int(self.appearances[i])}
@@ -255,6 +256,7 @@ class Analysis:
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
+                row["probability"] = sure.get(name)
             rows.append(row)
         return rows
 
@@ -343,7 +345,7 @@ def analyze(
     if fitted is not None and held is not None and can_compare(held):
         people = individuals(fitted, predict=False, random_state=seed)
     compared = None if by is None else compare_groups(data, by, random_state=seed)
-    shape = None if fitted is None else structure(fitted, random_state=seed)
+    shape = groups.structure
     tree = None
     if shape is not None and "groups" in shape.shape and len(names) <= MOST_IN_TREE:
         tree = hierarchy(data, random_state=seed)

@@ -564,6 +564,17 @@ def about_shape(why: Reason) -> str:
     return f"the shape that the objects form cannot be determined: {REASONS[why]}"
 
 
+def about_aside(names: Sequence[str]) -> str:
+    """That some objects are in no group.
+
+    >>> about_aside(["a"])
+    'One object stands apart: a.'
+    """
+    if len(names) == 1:
+        return f"One object stands apart: {names[0]}."
+    return f"{len(names)} objects stand apart: {listed(names)}."
+
+
 def about_tree(
     why: Reason | None,
     known: bool,

@@ -216,7 +216,7 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
 
 def test_cluster_says_whether_there_are_groups(tmp_path):
     drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    for points, said in ((drawn.points, "3 groups (p = 0.025"), (gaussian(45).points, "no groups")):
+    for points, said in ((drawn.points, "3 groups (p = 0.013"), (gaussian(45).points, "no groups")):
         file = tmp_path / "answers.csv"
         write_statements(simulate_statements(points, 3000, random_state=2), file)
         assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr

@@ -374,3 +374,14 @@ def test_features_with_all_answers_wrong_mirror_those_with_none():
     assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)
     assert np.abs(error.mean()) < 0.01
     assert np.corrcoef(clean.ravel(), mirrored.ravel())[0, 1] < -0.95
+
+
+def test_every_predicted_class_has_a_probability():
+    drawn = mixture(24, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 900, random_state=2)
+    y = [None if i < 4 else label for i, label in enumerate(drawn.labels.tolist())]
+    found = classify(S, y)
+    assert list(found.probabilities) == list(found.predicted) == list(S.names[:4])
+    assert all(0.5 <= sure <= 1 for sure in found.probabilities.values())
+    assert np.isnan(found.probability[4:]).all()
+    assert classify(S, y, classifier="svm-linear").probabilities is None

@@ -13,7 +13,7 @@ from trilens.errors import StatementError
 from trilens.files import write_statements
 from trilens.questions.cluster.suggest import suggest_clusters
 from trilens.questions.shapes import fit_shapes, is_straight
-from trilens.questions.structure import structure_of_map
+from trilens.questions.structure import _with_aside, structure_of_map
 from trilens.simulate import simulate_statements
 
 
@@ -259,3 +259,13 @@ def test_a_line_has_an_interval_for_each_object():
     assert set(found.columns()) >= {"from", "to"}
     facts = found.to_dict()["interval"]
     assert facts[found.names[0]] == [found.low[0], found.high[0]]
+
+
+def test_what_stands_apart_lies_nowhere_on_a_line():
+    rng = np.random.default_rng(3)
+    made = structure_of_map(np.c_[np.linspace(0, 9, 20), 0.05 * rng.normal(size=20)])
+    found = _with_aside(made, (*made.names, "far"), np.arange(20))
+    assert found.sentence.endswith("One object stands apart: far.")
+    assert found.order == made.order
+    assert found.columns()["position"][-1] is None
+    assert json.dumps(found.to_dict(), allow_nan=False)

@@ -91,7 +91,12 @@ def command(
         "label": [str(label) for label in found.labels],
         "predicted": [name in predicted for name in found.names],
     }
-    shown = {"object": list(predicted), "class": list(predicted.values())}
+    shown: dict[str, list[Any]] = {
+        "object": list(predicted),
+        "class": list(predicted.values()),
+    }
+    if found.probabilities is not None:
+        shown["probability"] = list(found.probabilities.values())
     out.show(columns, found.to_dict(), _notes(found), left=2, shown=shown)
 
 

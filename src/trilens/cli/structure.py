@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.table_output("where each object lies to a file")
 def command(answers: Answers, random_state: int, out: Output) -> None:
-    """Name the shape that the objects form.
+    """Name the shape that the objects form: a part of what trilens cluster prints.
 
     A cloud, a line, a ring, arms, groups or groups in groups. Says "cloud" unless another shape
-    stands out from chance.
+    stands out from chance. Lists where each object lies.
 
     \b
     Example: trilens structure answers.csv
     """
-    from trilens.questions.structure import structure
+    from trilens.questions.cluster.groups import structure
 
     options.fit_if_needed(answers, "choice", random_state)
     found = structure(answers, random_state=random_state)

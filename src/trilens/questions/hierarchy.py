@@ -115,6 +115,7 @@ class Hierarchy(Tabular):
             claimed = (
                 claimable and support is not None and support >= BRANCH_LEVEL and len(members) < n
             )
+            claimed = claimed and _keeps_groups(self.structure, members)
             named = tuple(self.names[k] for k in members)
             found.append(Branch(named, float(self.linkage[i, 2]), support, claimed))
         return tuple(found)
@@ -296,6 +297,20 @@ def _joined(points: FloatArray, *, ordered: bool = False) -> FloatArray:
 
 def _has_groups(shape: Structure) -> bool:
     return shape.shape in ("groups", "groups in groups")
+
+
+def _keeps_groups(shape: Structure | None, members: list[int]) -> bool:
+    """Whether a branch cuts no group: it holds all of each, none of it, or lies within it."""
+    if shape is None or shape.part is None:
+        return False
+    inside = np.zeros(len(shape.part), dtype=np.bool_)
+    inside[members] = True
+    cut = [
+        bool(inside[shape.part == group].any() and not inside[shape.part == group].all())
+        for group in range(int(shape.part.max()) + 1)
+    ]
+    groups = np.unique(shape.part[members])
+    return not any(cut) or len(groups[groups >= 0]) == 1
 
 
 def _sentence(made: Hierarchy, support: Support) -> str:

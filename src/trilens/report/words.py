@@ -301,8 +301,9 @@ def _lie(facts: Facts) -> Markup:
         return Markup("The objects lie along {}, from {} to {}").format(bent, *map(name, ends))
     if found["shape"] == "ring":
         return Markup("The objects lie on a ring")
-    inner = min(found["outwards"], key=found["outwards"].__getitem__)
-    arms = count(len(set(found["arm"].values())), "arm")
+    outwards = {who: far for who, far in found["outwards"].items() if far is not None}
+    inner = min(outwards, key=outwards.__getitem__)
+    arms = count(len(set(found["arm"].values()) - {-1}), "arm")
     return Markup("The objects lie on {} that meet near {}").format(arms, name(inner))
 
 
@@ -366,6 +367,9 @@ def outliers(facts: Facts) -> Finding:
         said = Markup("The objects thin out into a long tail; no outlier could be confirmed")
         sure = Markup("No gap sets its end apart{}.").format(p)
         shown = tuple(o["tail"])
+    if not found and o["clearly_least"] is not None:
+        least = capital(name(o["clearly_least"]))
+        sure += Markup(" {} is clearly less central than every other object.").format(least)
     return Finding("Outliers", "outliers", said + ".", sure, shown)
 
 
@@ -537,8 +541,8 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty simulated collections without "
-        "outliers, of as many objects and answers, shows anything as far out, and at most one in "
-        "twenty of those with a long tail leaves such a gap. This holds for the list as a whole: "
+        "outliers, of as many objects and answers, has one as far from all others. They may form "
+        "groups, and have long tails. This holds for the list as a whole: "
         "of several objects, those listed last are the least certain."
     )
 

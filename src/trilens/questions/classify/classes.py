@@ -14,7 +14,7 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
     Data,
@@ -63,7 +63,7 @@ class LabelCheck:
 
     Attributes
     ----------
-    codes : (n_labelled,) array of int
+    codes : (n_labeled,) array of int
         The class found for each labeled object when its label was hidden.
     error : float
         The share of these that differ from the labels.
@@ -76,7 +76,7 @@ class LabelCheck:
         neighbors come together, so that the first alone is too small.
     learnable : bool
         Whether the answers say something about the labels at all.
-    contradicted : (n_labelled,) array of bool
+    contradicted : (n_labeled,) array of bool
         Whether the answers contradict the label: the labels can be learned, another class was
         found, and of the nearest labeled objects (11, or 7 where fewer than 40 objects are
         labeled) at most a quarter have the label; on the choice map, in the mean over maps
@@ -127,6 +127,10 @@ class Classification(Tabular):
         Empty where the labels cannot be learned.
     remarks : tuple of str
         Where the method had to fall back on less.
+    probability : (n,) array or None
+        How sure the class of each unlabeled object is: by ``knn``, the share of its nearest
+        labeled objects that have it. NaN for the labeled ones; None where the classifier has no
+        probabilities.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -137,6 +141,15 @@ class Classification(Tabular):
     check: LabelCheck | None
     contradictions: tuple[Contradiction, ...]
     remarks: tuple[str, ...] = ()
+    probability: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """How sure the class of each unlabeled object is."""
+        if self.probability is None:
+            return None
+        each = zip(self.names, self.given, self.probability.tolist(), strict=True)
+        return {name: sure for name, given, sure in each if given is None}
 
     @property
     def predicted(self) -> dict[str, Any]:
@@ -178,6 +191,7 @@ class Classification(Tabular):
         known = [label for label in self.given if label is not None]
         facts: dict[str, Any] = {
             "labels": self.predicted,
+            "probabilities": self.probabilities,
             "method": self.method,
             "parameters": self.parameters,
         }
@@ -215,6 +229,8 @@ class _Found:
         Where the method had to fall back on less; see `words.remark_about_objects`.
     reached : (n,) array of bool
         Whether answers link the object with a labeled one.
+    probability : (n,) array or None
+        As in `Classification`.
     parameters : dict
     check : LabelCheck or None
         Its entries for each object are in ``code`` and ``contradicted``.
@@ -226,6 +242,7 @@ class _Found:
     contradicted: BoolArray
     how: AnyArray
     reached: BoolArray
+    probability: FloatArray | None
     parameters: dict[str, Any]
     check: LabelCheck | None
 
@@ -368,12 +385,16 @@ def _learnt(
     check: LabelCheck | None = None
     if checked:
         check = check_labels(learner, labels, random_state)
-        found[labels.labelled] = labels.classes[check.codes]
-        code[labels.labelled] = check.codes
-        contradicted[labels.labelled] = check.contradicted
+        found[labels.labeled] = labels.classes[check.codes]
+        code[labels.labeled] = check.codes
+        contradicted[labels.labeled] = check.contradicted
     how = np.asarray(getattr(learner, "how_", np.full(n, "")))
+    probability: FloatArray | None = None
+    if hasattr(learner, "predict_proba"):
+        probability = learner.predict_proba().max(axis=1)
+        probability[labels.labeled] = np.nan
     parameters = learner.chosen_parameters_
-    return _Found(names, found, code, contradicted, how, reached, parameters, check)
+    return _Found(names, found, code, contradicted, how, reached, probability, parameters, check)
 
 
 def _described(found: _Found, labels: ClassCodes, method: str) -> Classification:
@@ -382,8 +403,8 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
     if check is not None:
         check = replace(
             check,
-            codes=found.code[labels.labelled],
-            contradicted=found.contradicted[labels.labelled],
+            codes=found.code[labels.labeled],
+            contradicted=found.contradicted[labels.labeled],
         )
     against = np.flatnonzero(found.contradicted)
     against = against[object_order([names[i] for i in against], len(against))]
@@ -397,6 +418,7 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
         check=check,
         contradictions=tuple(Contradiction(names[i], given[i], classes[i]) for i in against),
         remarks=_remarks(found, labels),
+        probability=found.probability,
     )
 
 
@@ -439,12 +461,12 @@ def _reached(statements: Statements, labels: ClassCodes) -> BoolArray:
     if len(statements) == 0:
         return np.ones(statements.n_objects, dtype=np.bool_)
     part = statements.connected_parts
-    return np.isin(part, part[labels.labelled])
+    return np.isin(part, part[labels.labeled])
 
 
 def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
     """Where the method had to fall back on less, in words."""
-    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
+    size = np.bincount(labels.codes[labels.labeled], minlength=len(labels.classes))
     about = {"alone": [str(label) for label in labels.classes[size == 1]]}
     order = object_order(list(found.names), len(found.names))
     for code in ("nearest", "unknown", "random"):
@@ -465,18 +487,18 @@ def check_labels(
     """
     from scipy.special import bdtrc
 
-    labelled = labels.labelled
-    truth = labels.codes[labelled]
-    found = np.empty(len(labelled), dtype=np.int64)
-    groups = _groups(len(labelled), random_state)
+    labeled = labels.labeled
+    truth = labels.codes[labeled]
+    found = np.empty(len(labeled), dtype=np.int64)
+    groups = _groups(len(labeled), random_state)
     learner = copy(model)  # what it learns on the way is not the model's
     for group in groups:
         codes = labels.codes.copy()
-        codes[labelled[group]] = -1
+        codes[labeled[group]] = -1
         if len(np.unique(codes[codes >= 0])) < 2:
             found[group] = np.bincount(codes[codes >= 0], minlength=len(labels.classes)).argmax()
         else:
-            hidden = labelled[group]
+            hidden = labeled[group]
             found[group] = learner._learn(ClassCodes(codes, labels.classes), hidden)[hidden]
     right = int((found == truth).sum())
     most = np.bincount(truth).max() / len(truth)
@@ -497,12 +519,12 @@ def check_labels(
 def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state: Any) -> float:
     """How often labels dealt out at random agree as well with those of their neighbors."""
     rng = generator(random_state)
-    if len(labels.labelled) > _MOST_DEALT:
-        some = rng.choice(labels.labelled, _MOST_DEALT, replace=False)
+    if len(labels.labeled) > _MOST_DEALT:
+        some = rng.choice(labels.labeled, _MOST_DEALT, replace=False)
         hidden = np.full_like(labels.codes, -1)
         hidden[some] = labels.codes[some]
         labels = ClassCodes(hidden, labels.classes)
-    own = labels.codes[labels.labelled]
+    own = labels.codes[labels.labeled]
     nearest = model._neighbours(labels, _nearest_of(len(own)))
     if nearest is None:
         return 0.0
@@ -515,19 +537,19 @@ def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state:
     return (1 + as_well) / (1 + _DEALS)
 
 
-def _nearest_of(n_labelled: int) -> int:
-    return NEAREST_LABELS if n_labelled >= 40 else NEAREST_OF_FEW_LABELS
+def _nearest_of(n_labeled: int) -> int:
+    return NEAREST_LABELS if n_labeled >= 40 else NEAREST_OF_FEW_LABELS
 
 
 def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: IntArray) -> BoolArray:
     """Where another class was found, and hardly any neighbor speaks for the label."""
-    labelled = labels.labelled
-    own = labels.codes[labelled]
+    labeled = labels.labeled
+    own = labels.codes[labeled]
     size = np.bincount(own, minlength=len(labels.classes))
     other: BoolArray = (found != own) & (size[own] > 1)
-    nearest = _nearest_of(len(labelled))
+    nearest = _nearest_of(len(labeled))
     if other.any():
-        agreeing = model._agreeing(labels, labelled[other], nearest)
+        agreeing = model._agreeing(labels, labeled[other], nearest)
         if agreeing is not None:
             # a small class cannot have half of so many neighbors
             could = np.minimum(nearest, 2 * (size - 1))[own[other]]
@@ -548,7 +570,7 @@ CLASSIFY = register(
     Question(
         "classify",
         of_fit=_of_fit,
-        per_object=("names", "found", "code", "contradicted", "how", "reached"),
+        per_object=("names", "found", "code", "contradicted", "how", "reached", "probability"),
         labels=("labels",),
     )
 )
