@@ -385,14 +385,14 @@ def _learnt(
     check: LabelCheck | None = None
     if checked:
         check = check_labels(learner, labels, random_state)
-        found[labels.labeled] = labels.classes[check.codes]
-        code[labels.labeled] = check.codes
-        contradicted[labels.labeled] = check.contradicted
+        found[labels.labelled] = labels.classes[check.codes]
+        code[labels.labelled] = check.codes
+        contradicted[labels.labelled] = check.contradicted
     how = np.asarray(getattr(learner, "how_", np.full(n, "")))
     probability: FloatArray | None = None
     if hasattr(learner, "predict_proba"):
         probability = learner.predict_proba().max(axis=1)
-        probability[labels.labeled] = np.nan
+        probability[labels.labelled] = np.nan
     parameters = learner.chosen_parameters_
     return _Found(names, found, code, contradicted, how, reached, probability, parameters, check)
 
@@ -403,8 +403,8 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
     if check is not None:
         check = replace(
             check,
-            codes=found.code[labels.labeled],
-            contradicted=found.contradicted[labels.labeled],
+            codes=found.code[labels.labelled],
+            contradicted=found.contradicted[labels.labelled],
         )
     against = np.flatnonzero(found.contradicted)
     against = against[object_order([names[i] for i in against], len(against))]
@@ -461,12 +461,12 @@ def _reached(statements: Statements, labels: ClassCodes) -> BoolArray:
     if len(statements) == 0:
         return np.ones(statements.n_objects, dtype=np.bool_)
     part = statements.connected_parts
-    return np.isin(part, part[labels.labeled])
+    return np.isin(part, part[labels.labelled])
 
 
 def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
     """Where the method had to fall back on less, in words."""
-    size = np.bincount(labels.codes[labels.labeled], minlength=len(labels.classes))
+    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
     about = {"alone": [str(label) for label in labels.classes[size == 1]]}
     order = object_order(list(found.names), len(found.names))
     for code in ("nearest", "unknown", "random"):
@@ -487,7 +487,7 @@ def check_labels(
     """
     from scipy.special import bdtrc
 
-    labeled = labels.labeled
+    labeled = labels.labelled
     truth = labels.codes[labeled]
     found = np.empty(len(labeled), dtype=np.int64)
     groups = _groups(len(labeled), random_state)
@@ -519,12 +519,12 @@ def check_labels(
 def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state: Any) -> float:
     """How often labels dealt out at random agree as well with those of their neighbors."""
     rng = generator(random_state)
-    if len(labels.labeled) > _MOST_DEALT:
-        some = rng.choice(labels.labeled, _MOST_DEALT, replace=False)
+    if len(labels.labelled) > _MOST_DEALT:
+        some = rng.choice(labels.labelled, _MOST_DEALT, replace=False)
         hidden = np.full_like(labels.codes, -1)
         hidden[some] = labels.codes[some]
         labels = ClassCodes(hidden, labels.classes)
-    own = labels.codes[labels.labeled]
+    own = labels.codes[labels.labelled]
     nearest = model._neighbours(labels, _nearest_of(len(own)))
     if nearest is None:
         return 0.0
@@ -543,7 +543,7 @@ def _nearest_of(n_labeled: int) -> int:
 
 def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: IntArray) -> BoolArray:
     """Where another class was found, and hardly any neighbor speaks for the label."""
-    labeled = labels.labeled
+    labeled = labels.labelled
     own = labels.codes[labeled]
     size = np.bincount(own, minlength=len(labels.classes))
     other: BoolArray = (found != own) & (size[own] > 1)
