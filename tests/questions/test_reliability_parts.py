@@ -170,7 +170,7 @@ def test_groups_without_common_questions_are_not_compared():
         assert found.p_value is None
         assert found.shared <= 4
         assert found.why_not == "own lists"
-        assert "from one of questions; ask all groups" in no_group_test(found)
+        assert "from one between questions; ask all groups" in no_group_test(found)
 
 
 def test_questions_drawn_at_random_are_no_lists():
