@@ -50,6 +50,7 @@ TINY = Experiment(
             "of course",
             "below beyond 2 se",
             lambda r: below(r.differences("least deep", "deepest", sampling="uniform")),
+            main="Deepest first",
         ),
         Claim(
             "No object has a depth of more than a tenth.",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of
+from trilens._tabular import counted
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, opened, statements_of
@@ -80,7 +81,7 @@ class Analysis:
     plane_cov : (n, 2, 2) array or None
         How far the places on it may be off; None where that is not known.
     graph : Graph
-        Which objects are neighbours.
+        Which objects are neighbors.
     clusters : Clusters
         The groups, and how many there are.
     structure : Structure or None
@@ -210,6 +211,16 @@ class Analysis:
         frame = pd.DataFrame(self._objects()).rename(columns={"cluster": "group"})
         return frame.assign(group=frame["group"] + 1)
 
+    def __repr__(self) -> str:
+        found = self.describe
+        return (
+            f"Analysis: {counted(found.statements, 'answer')} about "
+            f"{counted(found.objects, 'object')}; most central {self.medoid.name}, "
+            f"{counted(len(self.outliers.names), 'outlier')}, "
+            f"{counted(self.clusters.n_clusters, 'group')}\n"
+            f"  (.medoid, .outliers, .clusters, ...; .to_dict(), .write('report.html'))"
+        )
+
     def _repr_html_(self) -> str:
         from trilens._tabular import table
 
@@ -272,7 +283,7 @@ def analyze(
     answers : Fit, path, Answers, Statements, a table or (m, 3) array
         Of any kind. Of a fit with features it is also told what these add.
     labels : dict by name, or (n_objects,) iterable, optional
-        The class of each object; None where it is unlabelled.
+        The class of each object; None where it is unlabeled.
     by : str, dict or list, optional
         Groups of raters, or conditions, to compare: see `compare_groups`.
     n_clusters : int, optional

@@ -115,7 +115,7 @@ RATER_PERMUTATIONS = 199
 
 #: Labels count as learnable when chance would do as well less often than this.
 LABELS_SIGNIFICANCE = 0.02
-#: A label is contradicted when at most this share of so many neighbours have it.
+#: A label is contradicted when at most this share of so many neighbors have it.
 FEW_NEIGHBORS_AGREE = 0.25
 NEAREST_LABELS, NEAREST_OF_FEW_LABELS = 11, 7
 

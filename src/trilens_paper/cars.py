@@ -108,7 +108,7 @@ CARS_COLLECTIONS = Experiment(
         _row("Least number of statements in which a car appears", "min", 0),
         _row("Greatest number of statements in which a car appears", "max", 0),
         _row("Median seconds for a triple", "seconds", 2, TESTED),
-        _row("Number of statements about the 56 labelled cars", "statements of 56", 0),
+        _row("Number of statements about the 56 labeled cars", "statements of 56", 0),
         _row("These statements in percent of all triples of the 56 cars", "percent of 56", 2),
         _row("Number of rounds", "rounds", 0, ("ALL",)),
         _row("Number of rounds that fail the test triple", "failed rounds", 0, ("ALL",)),
@@ -209,6 +209,7 @@ CARS_MEDOIDS = Experiment(
             "coincide",
             "equal",
             _same_medoids,
+            main="All and tested answers give the same four medoids",
         ),
         Claim(
             "The reduced collections change the medoid of all cars and of the off-road/SUV only.",
@@ -266,7 +267,7 @@ def _gap_after_four(results: Results) -> Finding:
     if not len(depths):
         return NOT_RUN
     gaps = np.diff(depths)
-    text = "gaps " + ", ".join(f"{gap:.3f}" for gap in gaps)
+    text = f"after {gaps.argmax() + 1}: " + ", ".join(f"{gap:.3f}" for gap in gaps)
     return Finding(text, "agrees" if gaps.argmax() == 3 else "differs")
 
 
@@ -315,6 +316,7 @@ CARS_OUTLIERS = Experiment(
             "it might be reasonable to assume that there are at least four outliers",
             "the gap after the fourth is the widest between the ten lowest depths",
             _gap_after_four,
+            main="A gap in the depths shows at least four outliers",
         ),
     ),
     figure=_outliers_figure,
@@ -419,14 +421,14 @@ CARS_MAP = Experiment(
             _on_map("nearest of same class", 0.85),
         ),
         Claim(
-            "The eight cars of least depth lie outside: share of cars nearer to the centre than "
+            "The eight cars of least depth lie outside: share of cars nearer to the center than "
             "their mean distance.",
             "all these cars are located far outside",
             "SOE: at least 0.75",
             _on_map("place of the eight lowest", 0.75),
         ),
         Claim(
-            "The medoid of the ordinary cars is central: share of its class nearer to the centre.",
+            "The medoid of the ordinary cars is central: share of its class nearer to the center.",
             "located quite at the center of the corresponding subclasses",
             "SOE: at most 0.25 (a random member has 0.5)",
             _on_map("place of the medoid of ordinary", 0.25, most=True),

@@ -248,7 +248,7 @@ CLASSIFY_GAUSS = Experiment(
     name="classify-gauss",
     title="Classification of two Gaussians",
     paper="Section 6.1.3, first figure",
-    drawn="100 labelled and 40 unlabelled points of 1/2 N((0, 0), I) + 1/2 N((3, 0), I)",
+    drawn="100 labeled and 40 unlabeled points of 1/2 N((0, 0), I) + 1/2 N((3, 0), I)",
     asked="1000 to all 447,580 statements, uniform or Sampling II",
     spoiled="Noise model I, errorprob 0 to 1; Noise model II, noiseparam 0 to 3",
     compared="Algorithm 3 with a linear SVM, Algorithm 4; the SVM on GNMDS, SOE, STE, t-STE and "
@@ -264,6 +264,7 @@ CLASSIFY_GAUSS = Experiment(
             "Sampling II, errorprob 0 and 0.3; noiseparam 0.5 and 1), 3 of 4 embeddings (as the "
             'paper, of two moons: "three of the considered")',
             each_embedding(_embeddings_better),
+            main="Embeddings have less loss than Algorithms 3 and 4",
         ),
         Claim(
             "The loss of Algorithm 3 rises with errorprob up to 0.7, and then falls.",
@@ -278,6 +279,7 @@ CLASSIFY_GAUSS = Experiment(
             "finally yielding almost the same result for errorprob=1 as for errorprob=0",
             "difference in [-0.05, 0.05], two of the 40 points; uniform and Sampling II",
             _both_samplings(lambda r, panel: near(_return(r, ALG3, panel), 0.0, 0.05)),
+            main="All answers wrong: Algorithm 3 does as well as with none",
         ),
         Claim(
             "With all answers wrong Algorithm 4 and the embeddings have far more loss than with "
@@ -403,7 +405,7 @@ CLASSIFY_USPS = Experiment(
     name="classify-usps",
     title="Classification of digits",
     paper="Section 6.1.3, second figure",
-    drawn="800 random digits of USPS, 300 of them labelled, Euclidean distance",
+    drawn="800 random digits of USPS, 300 of them labeled, Euclidean distance",
     asked="10^5 to 10^7 statements, uniform",
     spoiled="Noise model I, errorprob 0, 0.1, 0.3; Noise model II, noiseparam 0.5, 1, 2",
     compared="Algorithm 3 with k-NN, Algorithm 4, lens map (dimension 20) with k-NN",
@@ -417,9 +419,10 @@ CLASSIFY_USPS = Experiment(
             "For small values of errorprob or noiseparam; satisfactory and useful",
             "loss at most 0.45, half of it, both, errorprob 0 and 0.1 and noiseparam 0.5",
             lambda r: quorum({m: _useful(r, m) for m in (ALG3, ALG4)}, 2),
+            main="Little noise: Algorithms 3 and 4 are far better than chance",
         ),
         Claim(
-            "The more labelled digits, the less loss, but slightly (10^6 correct statements).",
+            "The more labeled digits, the less loss, but slightly (10^6 correct statements).",
             "slightly better results; slightly worse results",
             "below beyond 2 se, by at most 0.09, a tenth of the loss of a random guess, both steps",
             lambda r: quorum({m: _more_labels(r, m) for m in (ALG3, ALG4)}, 2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -62,6 +63,7 @@ def command(
     \b
     Example: trilens reproduce cars-classification cars-clustering --runs 100
     """
+    from trilens_paper.framework.verdicts import Verdict
     from trilens_paper.registry import (
         EXPERIMENTS,
         experiment_named,
@@ -100,7 +102,7 @@ def command(
     if not any(kept.values()):
         raise FormatError(f"there are no results in {out}; --out names the folder that has them")
     found = write_page(written, everything, kept, _commands(out))
-    verdicts = ("agrees", "differs", "undecided", "not judged")
+    verdicts = get_args(Verdict)
     print_table(
         ["experiment", "runs", *verdicts],
         [

@@ -536,6 +536,7 @@ ILLUSTRATIONS = Experiment(
                 },
                 3,
             ),
+            main="k-RNGs link components more than k-NN graphs do",
         ),
         Claim(
             "Depth does not see two modes: the middle between them is deeper than either.",
@@ -550,14 +551,15 @@ ILLUSTRATIONS = Experiment(
             ),
         ),
         Claim(
-            "Lens depth is highest at the centre of a symmetric distribution (not proved).",
+            "Lens depth is highest at the center of a symmetric distribution (not proved).",
             "we still believe",
             "at least 0.99 of the sampled places are no deeper, each of four distributions",
             lambda r: _centre(r, LENS, tuple(SYMMETRICAL)),
+            main="Lens depth is highest at a center of symmetry",
         ),
         Claim(
             "The function F of Crowd-Median is not highest there: with two modes far from each "
-            "other the centre is where F is least.",
+            "other the center is where F is least.",
             "in fact a minimizer",
             "at most 0.01 of the sampled places have a lower F",
             lambda r: at_most(
@@ -584,6 +586,7 @@ ILLUSTRATIONS = Experiment(
             "severe limitations; overcoming some of its original limitations",
             "loss of max-depth above that of k-NN on both depths beyond 2 se",
             lambda r: above(_dd(r, "width")),
+            main="Classes of unequal width: the DD-plot beats max-depth",
         ),
         Claim(
             "errorprob 0.3, known: for every pair the corrected estimate of the share of points in "
@@ -600,6 +603,7 @@ ILLUSTRATIONS = Experiment(
                 },
                 3,
             ),
+            main="Known errorprob: corrected lens shares are unbiased",
         ),
         Claim(
             "errorprob 0.3, known: the k-RNG that comes from this estimate by thresholding is "

@@ -235,6 +235,7 @@ OUTLIERS_GAUSS = Experiment(
             "appear at the right place",
             "share of runs at least 0.9, both methods",
             _two(lambda r, m: share_within(_metric("all", m, "all far first")(r), 0.9, 1.0)),
+            main="All statements: the three outliers come first",
         ),
         Claim(
             "A quarter, errorprob 0.3: Crowd-Median still has the three on top.",
@@ -252,7 +253,7 @@ OUTLIERS_GAUSS = Experiment(
             "Algorithm 2 has no clear gap between the outliers and the rest, not even with all "
             "statements, all correct.",
             "lack of a clear gap",
-            "gap / range at most 0.098, ten times the mean step between neighbouring values, all "
+            "gap / range at most 0.098, ten times the mean step between neighboring values, all "
             "statements and a quarter",
             lambda r: _every(
                 _GAUSS, lambda p: at_most(_metric(p, ALG2, "relative gap")(r), clear_gap(103))
@@ -261,7 +262,7 @@ OUTLIERS_GAUSS = Experiment(
         Claim(
             "Crowd-Median has a clear gap in both situations.",
             "in both situations this can easily be done",
-            "gap / range at least 0.098, ten times the mean step between neighbouring values, all "
+            "gap / range at least 0.098, ten times the mean step between neighboring values, all "
             "statements and a quarter",
             lambda r: _clear(r, CROWD_MEDIAN, _GAUSS, 103),
         ),
@@ -270,6 +271,7 @@ OUTLIERS_GAUSS = Experiment(
             "produces larger and thus easier to spot gaps",
             "gap / range of Algorithm 2 below beyond 2 se, all statements and a quarter",
             lambda r: _every(_GAUSS, lambda p: _gap(p, "relative gap", ALG2, CROWD_MEDIAN)(r)),
+            main="Crowd-Median shows a wider gap than Algorithm 2",
         ),
         Claim(
             "Fewer statements, other errorprobs: Algorithm 2 ranks an outlier lower than "
@@ -337,11 +339,12 @@ OUTLIERS_MOONS = Experiment(
                 )
             ),
             why="How far out they lie, and the settings, are our choice.",
+            main="The three far outliers come first",
         ),
         Claim(
             "The gap between the far outliers and the rest is easily seen for both methods.",
             "large enough to be easily spotted",
-            "gap / range at least 0.049, ten times the mean step between neighbouring values, "
+            "gap / range at least 0.049, ten times the mean step between neighboring values, "
             "every setting",
             _two(lambda r, m: _clear(r, m, _MOONS, 204)),
             why="For Algorithm 2 the ends of the moons have depths near 0 too; where the paper's "
@@ -356,6 +359,7 @@ OUTLIERS_MOONS = Experiment(
                     _MOONS, lambda p: at_least(_metric(p, m, "rank of the one between")(r), 200, 1)
                 )
             ),
+            main="The outlier between the moons is missed",
         ),
         Claim(
             "The outlier between the moons is the medoid of the data.",
@@ -522,6 +526,7 @@ OUTLIERS_USPS = Experiment(
             "in at least half of the runs and settings with 10^6 statements or more, Algorithm 2 "
             "and Crowd-Median",
             _two(_three_to_five),
+            main="Three to five of the ten outliers are found",
         ),
         Claim(
             "With another digit than 6 for the bulk the results are similar (10^6 correct "

@@ -220,6 +220,7 @@ RECOVERY = Experiment(
                 ),
                 1,
             ),
+            main="An embedding recovers the points almost perfectly",
         ),
         Claim(
             "The conjecture: in two dimensions and more the largest residual goes to 0 with the "

@@ -173,6 +173,8 @@ SPEED = Experiment(
             _ratio,
             why="The embeddings here take tenths of a second where the paper's took 10 to 141 "
             "seconds (compiled loops, L-BFGS); Algorithm 1 gained less.",
+            main="Embeddings take several orders of magnitude longer",
+            other_programs=True,
         ),
         Claim(
             "Of the embeddings SOE is the quickest and t-STE the slowest.",
@@ -182,6 +184,7 @@ SPEED = Experiment(
             "2 se",
             _order,
             why="Other code than the paper's: one compiled program in place of Matlab and R.",
+            other_programs=True,
         ),
         Claim(
             "The embeddings of cblearn take longer on the same statements, from one start.",

@@ -9,7 +9,7 @@ import re
 import secrets
 import time
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
@@ -41,8 +41,12 @@ LONGEST = 200
 
 #: OWASP's lower setting for Argon2id: 19 MiB and two passes.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-#: A password that nobody has.
-_NOBODY = _hasher.hash(secrets.token_hex(16))
+
+
+@cache
+def _nobody() -> str:
+    """The hash of a password that nobody has."""
+    return _hasher.hash(secrets.token_hex(16))
 
 
 def sign(key: bytes, purpose: str, value: str) -> str:
@@ -118,7 +122,7 @@ def matches(stored: str | None, password: str) -> bool:
     if len(password) > LONGEST:
         return False
     try:
-        return _hasher.verify(stored or _NOBODY, password) and stored is not None
+        return _hasher.verify(stored or _nobody(), password) and stored is not None
     except (Argon2Error, InvalidHashError):
         return False
 

@@ -105,7 +105,7 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
         analysis = tl.analyze(statements, title=task["title"], source="the survey")
         facts |= _report(analysis, task["images"], warned)
     except TrilensError as error:
-        facts["problem"] = f"The answers cannot be analysed: {error}."
+        facts["problem"] = f"The answers cannot be analyzed: {error}."
     facts["figures"] = {
         "seconds": asdict(response_times(collected.column("seconds"))),
         "by_number": asdict(

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
 from trilens_survey.charts import over_time
@@ -39,13 +38,14 @@ class Findings:
     Attributes
     ----------
     answers, erased
-        How many answers were analysed, and how many participants had been erased by then.
+        How many answers were analyzed, and how many participants had been erased by then.
     made
         When, in seconds since 1970.
     problem
         Why there are no findings, if there are none.
     sentences
-        What `trilens.analyze` says: a heading and a sentence of the report each.
+        What `trilens.analyze` says: a heading and a sentence of the report each, in which every
+        name is escaped.
     report
         The report itself, a page.
     figures
@@ -59,11 +59,6 @@ class Findings:
     sentences: list[tuple[str, str]]
     report: str | None
     figures: dict[str, Any]
-
-    @property
-    def marked_up(self) -> list[tuple[str, Markup]]:
-        """The sentences: markup in which every name is escaped."""
-        return [(title, Markup(text)) for title, text in self.sentences]
 
 
 class Worker(Protocol):
@@ -111,7 +106,7 @@ class ChildProcess:
 
 
 class BackgroundAnalysis:
-    """Has the answers analysed: one analysis at a time, and only of what is new.
+    """Has the answers analyzed: one analysis at a time, and only of what is new.
 
     Parameters
     ----------
@@ -141,7 +136,7 @@ class BackgroundAnalysis:
         return self._thread is not None
 
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
-        """Analyse the answers, unless that was done already or the last time was just now.
+        """Analyze the answers, unless that was done already or the last time was just now.
 
         Parameters
         ----------

@@ -16,7 +16,6 @@ from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from trilens.errors import SurveyError
-from trilens.files.output import write_table
 from trilens_survey.schema import metadata
 
 FILE = "answers.db"
@@ -199,6 +198,8 @@ DECISIONS = "payments-decided.csv"
 
 def keep_decisions(connection: Connection, folder: Path) -> None:
     """Write the decisions about payments of earlier versions to a file, before they leave."""
+    from trilens.files.output import write_table
+
     if not inspect(connection).has_table("payments"):
         return
     query = (

@@ -15,9 +15,8 @@ import pyarrow as pa
 from sqlalchemy import Row, func, select
 from sqlalchemy.engine import Connection
 
-from trilens import Statements
+import trilens as tl
 from trilens.errors import FormatError, SurveyError
-from trilens.files.output import atomic_write, write_table
 from trilens_survey.schema import answers, assignments, forms, objects, participants
 from trilens_survey.sets import Set
 from trilens_survey.settings import Kind
@@ -75,13 +74,13 @@ class AnswerTable:
         """What was shown and chosen on each screen, practice included."""
         return _without_empty(self.table.drop_columns(["stored", "place"]))
 
-    def statements(self, which: Set = "all") -> Statements:
+    def statements(self, which: Set = "all") -> tl.Statements:
         """The answers of a set as statements, for every function of the library.
 
         Those to test questions and to questions that were repeated are left out, as they are
         when an export is read.
         """
-        return Statements(self.select(which), names=self.names, kind=self.kind)
+        return tl.Statements(self.select(which), names=self.names, kind=self.kind)
 
     def without_practice(self) -> AnswerTable:
         """The same, with the answers that are part of the study."""
@@ -122,7 +121,7 @@ class AnswerTable:
             kept = rest.drop_columns("place")
         else:
             asked = "nearest" if self.kind == "closer" else self.kind
-            many = Statements.from_questions(shown, chosen, asked)
+            many = tl.Statements.from_questions(shown, chosen, asked)
             rows = zip(*many, strict=True)
             columns = {
                 name: pa.array(values, pa.string())
@@ -318,6 +317,8 @@ def prepare_export(
 
 def write_export(collected: AnswerTable | pa.Table, which: Set, path: str | Path) -> int:
     """Write a set to CSV, TSV or Parquet; the number of rows."""
+    from trilens.files.output import atomic_write, write_table
+
     if not isinstance(collected, AnswerTable):
         table = collected
     elif which == "screens":
@@ -384,6 +385,8 @@ def _is_number(text: str) -> bool:
 
 def write_participant(connection: Connection, receipt: str, path: str | Path) -> None:
     """Write all that is stored about the participant with a receipt, as JSON."""
+    from trilens.files.output import atomic_write
+
     known = all_about(connection, receipt)
     if known is None:
         raise SurveyError(f"no participant has the receipt {receipt!r}")

@@ -79,15 +79,15 @@ def read_goal(
     plain
         Whether three objects are shown, in a study without blocks and conditions.
     """
+    stop = settings.stop
+    if settings.questions == "random" and stop is None:
+        return None
     none = tl.Statements([], names=list(names), kind=kind)
     adaptive = _adaptive(settings, none, plain)
-    stop = settings.stop
     limits: dict[str, float] = {}
     rule = adaptive if adaptive in LIMITS else None
     if stop is not None:
         rule, limits = stop.rule, _limits(settings, len(names))
-    if adaptive is None and stop is None:
-        return None
     first_look = 0
     if rule is not None:
         try:

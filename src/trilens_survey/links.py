@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hmac
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import jwt
 
 from trilens.errors import SurveyError
 from trilens_survey.settings import Links
 from trilens_survey.writer import Refused
+
+if TYPE_CHECKING:
+    from jwt import PyJWKClient
 
 #: Where Prolific publishes the keys that check its signatures; it wants them read once a day.
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
@@ -36,7 +38,6 @@ class LinkCheck:
             )
         self._links = links
         self._hosts = hosts
-        self._keys = jwt.PyJWKClient(PROLIFIC_KEYS, lifespan=_DAY, timeout=10)
 
     def check(self, platform_id: str | None, key: str | None, signature: str | None) -> None:
         """Refuse what does not come from the platform; reading its keys may take a while."""
@@ -54,8 +55,16 @@ class LinkCheck:
     def _secret(self) -> bytes:
         return (self._links.secret or "").encode()
 
+    @cached_property
+    def _keys(self) -> PyJWKClient:
+        from jwt import PyJWKClient
+
+        return PyJWKClient(PROLIFIC_KEYS, lifespan=_DAY, timeout=10)
+
     def _id_signed_by_prolific(self, token: str | None) -> Any:
         """The participant's id in a token that is meant for this server, and still holds."""
+        import jwt
+
         try:
             known = self._keys.get_signing_key_from_jwt(token or "")
             claims = jwt.decode(

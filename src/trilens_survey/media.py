@@ -23,23 +23,6 @@ _SCALED = ("image/jpeg", "image/png", "image/webp", "image/avif")
 
 
 @dataclass(frozen=True)
-class Large:
-    """A picture that is larger than a page can use."""
-
-    name: str
-    file: str
-    size: int
-    width: int
-    height: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.file}: {self.size / 1e6:.1f} MB, {self.width:,} x {self.height:,} pixels; "
-            f"participants get a copy of at most {COPY_PIXELS:,} pixels"
-        )
-
-
-@dataclass(frozen=True)
 class Served:
     """What a browser gets."""
 
@@ -69,7 +52,7 @@ class Copies:
 
     def _made(self, stimulus: Stimulus, file: Path) -> Served:
         own = Served(file, stimulus.media)
-        if large(stimulus) is None:
+        if too_large(stimulus) is None:
             return own
         from PIL import Image, ImageOps
 
@@ -94,8 +77,8 @@ class Copies:
             self._folder.cleanup()
 
 
-def large(stimulus: Stimulus) -> Large | None:
-    """How large a picture is, if that is more than a page can use."""
+def too_large(stimulus: Stimulus) -> str | None:
+    """How large a picture is, in a sentence, if that is more than a page can use."""
     if stimulus.file is None or stimulus.media not in _SCALED:
         return None
     from PIL import Image
@@ -109,7 +92,10 @@ def large(stimulus: Stimulus) -> Large | None:
         return None  # `damaged` says so
     if moves or (size <= MOST_BYTES and max(width, height) <= MOST_PIXELS):
         return None
-    return Large(stimulus.name, _label(stimulus.file), size, width, height)
+    return (
+        f"{_label(stimulus.file)}: {size / 1e6:.1f} MB, {width:,} x {height:,} pixels; "
+        f"participants get a copy of at most {COPY_PIXELS:,} pixels"
+    )
 
 
 def damaged(stimuli: Iterable[Stimulus]) -> list[Problem]:

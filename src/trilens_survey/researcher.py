@@ -195,7 +195,7 @@ async def report(request: Request, session: SignedIn) -> HTMLResponse:
 
 @router.post("/analyze")
 async def analyze(request: Request, session: OwnForm) -> Response:
-    """Analyse the answers of this moment, without waiting for more."""
+    """Analyze the answers of this moment, without waiting for more."""
     survey = Survey.of(request)
     await survey.read(lambda c: survey.dashboard.facts(c, survey.store, at_once=True))
     return to(request, "")

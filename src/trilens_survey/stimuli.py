@@ -125,7 +125,7 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
     for file in files:
         label = f"{where}/{file.name}"
         if file.is_dir() or file.suffix.lower() not in MEDIA:
-            continue  # a licence, a list: see `ignored_files`
+            continue  # a license, a list: see `ignored_files`
         if not file.resolve().is_relative_to(place.resolve()):
             problems.append(Problem(label, None, "links to a file outside the folder; copy it"))
             continue

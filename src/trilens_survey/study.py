@@ -612,7 +612,7 @@ def _block(
 
 def remarks(study: Study) -> list[str]:
     """What is not wrong with a study, but worth knowing before it is served."""
-    from trilens_survey.media import large
+    from trilens_survey.media import too_large
 
     settings = study.settings
     said = []
@@ -640,7 +640,7 @@ def remarks(study: Study) -> list[str]:
             "anybody can join with an id that they make up: set links in study.yaml, and give the "
             "platform an address that fits"
         )
-    said += [str(one) for one in map(large, study.stimuli) if one is not None]
+    said += filter(None, map(too_large, study.stimuli))
     ignored = ignored_files(study.stimuli)
     if ignored:
         listed = ", ".join(ignored[:5]) + (", ..." if len(ignored) > 5 else "")

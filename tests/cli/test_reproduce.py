@@ -40,7 +40,7 @@ def test_tables_figure_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     arguments = ["tiny", "--runs", "2", "--processes", "1", "--out", str(out)]
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[1].split() == ["tiny", "2", "0", "0", "3", "0"]
+    assert result.stdout.splitlines()[1].split() == ["tiny", "2", "0", "0", "3", "0", "0"]
     for file in ("tiny/results.csv", "tiny/results.parquet", "summary.md", "summary/tiny.png"):
         assert (out / file).stat().st_size > 0
     again = CliRunner().invoke(command, arguments)

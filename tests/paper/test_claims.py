@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trilens_paper.cars_clustering import SLIGHTLY
+from trilens_paper.cars_clustering import SLIGHTLY, without_the_first
 from trilens_paper.framework.results import COLUMNS
 from trilens_paper.illustrations import (
     f_of_crowd_median,
@@ -371,3 +371,17 @@ def test_slightly_has_two_sides() -> None:
     for less, expected in ((0.02, "agrees"), (0.2, "differs"), (-0.02, "differs")):
         value = lambda r, less=less: 0.3 - less * r["collection"].startswith("T_")  # noqa: E731
         assert verdict(judged, value, *places) == expected
+
+
+def test_variant_b_is_k_means_on_the_first_four_eigenvectors() -> None:
+    from scipy.linalg import eigh
+    from scipy.sparse import csr_array
+    from sklearn.cluster import KMeans
+
+    weights = np.random.default_rng(3).random((30, 30))
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    degrees = np.diag(weights.sum(axis=0))
+    _, vectors = eigh(degrees - weights, degrees)
+    four = KMeans(3, n_init=50, random_state=0).fit_predict(vectors[:, :4])
+    b = without_the_first(csr_array(weights), 50, 0)
+    assert np.array_equal(np.equal.outer(four, four), np.equal.outer(b, b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -32,7 +33,18 @@ def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind() -> Non
     assert {path.parent.name for path in journals} <= set(EXPERIMENTS)
     text = b"".join(path.read_bytes() for path in journals)
     assert len(text) < 3 * 2**20
+    assert all(isinstance(json.loads(line), dict) for line in text.splitlines())
     assert not re.search(rb"/(home|root|tmp|work|Users)\b", text)
+
+
+def test_thirty_main_claims_and_short_lines() -> None:
+    claims = [claim for experiment in EXPERIMENTS.values() for claim in experiment.claims]
+    main = [claim for claim in claims if claim.main]
+    assert len(main) == 30
+    assert all(claim.of_paper for claim in main)
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert all(f"\n| {claim.main} | " in page for claim in main)
+    assert all(len(line) < 100 for line in page.splitlines())
 
 
 def test_each_figure_is_on_the_page() -> None:

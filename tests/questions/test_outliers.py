@@ -29,7 +29,7 @@ def test_outliers_are_the_least_central_in_order(S, data):
 
 
 def test_contamination_rounds_and_excludes_n():
-    S = Statements([[0, 1, 2], [3, 4, 5]], n_objects=10)
+    S = Statements([[0, 1, 2], [3, 4, 5]], n_objects=10, kind="central")
     assert len(outliers(S, contamination=0.25)) == 2
     with pytest.raises(ParameterError, match="not both"):
         outliers(S, n=1, contamination=0.1)
@@ -53,18 +53,18 @@ def test_the_detector_keeps_scikit_learns_signs(S, contamination):
 def test_the_detector_finds_the_stated_share_and_keeps_ties_inside():
     # x is central C(x, 2) times of 36: 0 and 1 never, so they tie
     rows = np.array([[a, b, c] for a in range(10) for b in range(a) for c in range(b)])
-    assert (LensDepthOutlierDetector(0.3).fit_predict(rows) == -1).sum() == 3
-    assert (LensDepthOutlierDetector(0.2).fit_predict(rows) == -1).sum() == 2
-    assert (LensDepthOutlierDetector(0.1).fit_predict(rows) == -1).sum() == 0
+    assert (LensDepthOutlierDetector(0.3, kind="central").fit_predict(rows) == -1).sum() == 3
+    assert (LensDepthOutlierDetector(0.2, kind="central").fit_predict(rows) == -1).sum() == 2
+    assert (LensDepthOutlierDetector(0.1, kind="central").fit_predict(rows) == -1).sum() == 0
 
 
 def test_a_detector_refuses_other_objects_and_wrong_shares():
-    detector = LensDepthOutlierDetector().fit([[0, 1, 2]])
+    detector = LensDepthOutlierDetector(kind="central").fit([[0, 1, 2]])
     with pytest.raises(ParameterError, match="fitted on 3"):
         detector.predict([[0, 1, 3]])
     for wrong in (-0.1, 0.7, "few"):
         with pytest.raises(ParameterError, match="contamination"):
-            LensDepthOutlierDetector(wrong).fit([[0, 1, 2]])
+            LensDepthOutlierDetector(wrong, kind="central").fit([[0, 1, 2]])
 
 
 def _far(kind="odd", seed=0):

@@ -185,14 +185,14 @@ def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, stra
 def test_few_objects_have_no_shape(n):
     found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
     assert found.shape == "cloud"
-    assert found.caution == "what shape the objects form cannot be told: there are too few objects"
+    assert found.caution.startswith("the shape that the objects form cannot be determined: there ")
     same = structure_of_map(np.zeros((20, 2)))
     assert "too few objects differ" in same.sentence
 
 
 def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
-    found = tl.structure(tl.Statements(triples, 15))
+    found = tl.structure(tl.Statements(triples, 15, kind="central"))
     assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
     assert found.sentence.endswith("the answers cannot be distinguished from guessing.")
     with pytest.raises(StatementError, match="there are none"):

@@ -380,14 +380,16 @@ def test_a_grid_does_not_count_more_than_its_screens() -> None:
     grids = tl.Statements.from_questions(shown, chosen, "nearest")
     assert len(grids) == 120 * 18
     loose = tl.Statements(grids.triples, names=grids.names, kind="closer")
-    widths = []
-    for S in (grids, loose):
-        found = tl.depth_intervals(S)
-        widths.append(float(np.mean(found.high - found.low)))
+    by_screen, by_statement = tl.fit(grids), tl.fit(loose)
+    # that answers share pairs is seen without the screens too, but not all that they share
+    assert by_screen.overdispersion > by_statement.overdispersion > 1
     first = np.unique(grids.questions, return_index=True)[1]
-    one_each = tl.depth_intervals(loose.take(first))
-    # wider than if the statements were independent; a screen tells more than one statement
-    assert 1.2 * widths[1] < widths[0] < float(np.mean(one_each.high - one_each.low))
+    one_each = tl.fit(loose.take(first))
+    widths = []
+    for fitted in (by_statement, by_screen, one_each):
+        found = tl.depth_intervals(fitted)
+        widths.append(float(np.mean(found.high - found.low)))
+    assert widths == sorted(widths), "a screen tells more than one statement, and less than 18"
 
 
 # --- test runs -----------------------------------------------------------------------------

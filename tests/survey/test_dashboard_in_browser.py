@@ -41,7 +41,7 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
     question = rater.question()
     rater.answer(question["token"], question["objects"][0])
     assert browser.run(UNTIL, "1", "#n-answers")
-    assert browser.run(UNTIL, "1", "#analysed")
+    assert browser.run(UNTIL, "1", "#analyzed")
     rater.round()
     # an opened list stays open while the numbers change
     browser.run("document.querySelector('details').open = true")
@@ -87,7 +87,7 @@ def test_axe_finds_nothing_on_any_page_and_nothing_scrolls_sideways(
     browser.open(f"{app.url}/researcher/first?key={key}")
     look("first password")
     send("form", password="a long enough one")
-    assert browser.run(UNTIL, "20", "#analysed")
+    assert browser.run(UNTIL, "20", "#analyzed")
     browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
     look("dashboard")
     for page in ("payments", "log"):

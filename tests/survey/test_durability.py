@@ -7,20 +7,51 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from killing import Crowd, long_study
 from studies import Postgres
+from trilens.cli import trilens
 from trilens_survey.database import open_database
 
 
-@pytest.mark.parametrize(
-    "kills", [(30,), pytest.param((40, 75, 33), marks=pytest.mark.slow)], ids=str
-)
-def test_killed_servers_lose_nothing(folder: Path, serve: Any, kills: tuple[int, ...]) -> None:
+def test_a_killed_and_a_stopped_server_lose_nothing(folder: Path, serve: Any) -> None:
+    """And until there is a password, each start prints the link to set one."""
+    server = serve(long_study(folder))
+    crowd = Crowd(server, size=8, seed=1)
+    crowd.answer_until({30: server.kill})
+    server.start()
+    before = crowd.check(open_database(folder))
+    assert before >= 30
+    status: list[int] = []
+    stopping: list[threading.Thread] = []
+
+    def stop() -> None:
+        stopping.append(threading.Thread(target=lambda: status.append(server.stop())))
+        stopping[0].start()
+
+    crowd.answer_until({60: stop})
+    stopping[0].join()
+    assert status == [0]
+    assert sum("/researcher/first?key=" in line for line in server.lines) == 2
+    server.lines.clear()
+    command = ["survey", "password", str(folder), "--password", "a long enough one"]
+    assert CliRunner().invoke(trilens, command).exit_code == 0
+    server.start()
+    assert crowd.check(open_database(folder)) >= before + 60
+    crowd.close()
+    assert server.stop() == 0
+    # one JSON object a line, but for the line for people
+    for line in server.lines:
+        assert line.startswith("serving ") or '"event": ' in line, line
+
+
+@pytest.mark.slow
+def test_three_kills_lose_nothing(folder: Path, serve: Any) -> None:
     server = serve(long_study(folder))
     crowd = Crowd(server, size=8, seed=1)
     before = 0
-    for told in kills:
+    for told in (40, 75, 33):
         crowd.answer_until({told: server.kill})
         server.start()
         now = crowd.check(open_database(folder))
@@ -87,22 +118,4 @@ def test_ten_restarts_of_postgresql_heal_by_themselves(
     crowd.answer_until({10 * i: restart for i in range(1, restarts)} | {100: server.kill})
     server.start()
     assert crowd.check(open_database(folder, postgres_url)) >= 100
-    crowd.close()
-
-
-def test_a_stopped_server_stores_what_it_accepted(folder: Path, serve: Any) -> None:
-    server = serve(long_study(folder))
-    crowd = Crowd(server, size=8, seed=3)
-    status: list[int] = []
-    stopping: list[threading.Thread] = []
-
-    def stop() -> None:
-        stopping.append(threading.Thread(target=lambda: status.append(server.stop())))
-        stopping[0].start()
-
-    crowd.answer_until({60: stop})
-    stopping[0].join()
-    assert status == [0]
-    server.start()
-    assert crowd.check(open_database(folder)) >= 60
     crowd.close()

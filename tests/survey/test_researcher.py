@@ -155,7 +155,7 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
         assert f'<b id="n-answers">{answers}</b>' in browser.get("/researcher/live").text
     rater.round()
     page = analysed(secured, browser)
-    assert '<span id="analysed">20</span> answers' in page
+    assert '<span id="analyzed">20</span> answers' in page
     with secured.survey.database.reading() as connection:
         collected = collect(connection, "central", 1)
     assert len(collected.statements()) == 17  # no test question, and none that was repeated
@@ -172,7 +172,9 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
 
 @pytest.fixture(scope="module")
 def some_analysis() -> tl.Analysis:
-    return tl.analyze(tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]]))
+    return tl.analyze(
+        tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]], kind="central")
+    )
 
 
 @pytest.fixture
@@ -199,14 +201,14 @@ def test_an_analysis_is_made_once_and_then_kept(secured: Running, analyses: list
     rater.post("/api/round")
     rater.round()
     # the page says of which answers it speaks
-    assert '<span id="analysed">40</span>' in analysed(secured, browser)
+    assert '<span id="analyzed">40</span>' in analysed(secured, browser)
     assert analyses == [17, 34]
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (tl.errors.StatementError("too few of them"), "cannot be analysed: too few of them."),
+        (tl.errors.StatementError("too few of them"), "cannot be analyzed: too few of them."),
         (ZeroDivisionError("secret"), "The analysis failed. The server&#39;s log says why."),
     ],
 )
@@ -318,7 +320,7 @@ def test_results_after_an_erasure_are_those_of_the_rest(
     second.join()
     first.round()
     second.round()
-    assert '<span id="analysed">40</span>' in analysed(secured, browser)
+    assert '<span id="analyzed">40</span>' in analysed(secured, browser)
     shown = browser.post(
         "/researcher/participant", data={"csrf": csrf(browser), "receipt": receipt}
     )
@@ -332,7 +334,7 @@ def test_results_after_an_erasure_are_those_of_the_rest(
     assert first.get("/api/question").status_code == 401
     page = analysed(secured, browser)
     assert '<b id="n-answers">20</b>' in page
-    assert '<span id="analysed">20</span>' in page
+    assert '<span id="analyzed">20</span>' in page
     assert analyses == [34, 17]
     nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
     assert nobody.headers["location"].endswith("done=unknown")

@@ -191,19 +191,6 @@ def test_password(folder: Path, asked: str) -> None:
         assert browser.post("/researcher/sign-in", data=form).status_code == 303
 
 
-def test_the_first_start_prints_a_link_and_later_ones_do_not(folder: Path, serve: Any) -> None:
-    first = serve(folder)
-    assert any("/researcher/first?key=" in line for line in first.lines)
-    assert first.stop() == 0
-    survey("password", folder, "--password", "a long enough one")
-    second = serve(folder)
-    assert not any("/researcher/first?key=" in line for line in second.lines)
-    second.stop()
-    # one JSON object a line, but for the two lines for people
-    for line in second.lines:
-        assert line.startswith("serving ") or '"event": ' in line, line
-
-
 def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
     """What several processes do, in one: they share nothing but the database."""
     database = open_database(folder, postgres_url)

@@ -28,7 +28,7 @@ from trilens.words import about_tree
 #: How branches are joined: of average, complete, single and Ward's linkage the one that finds
 #: the most true branches (measured on fifteen kinds of studies).
 _LINKAGE: Literal["average"] = "average"
-#: Of more objects the support is not worked out, and neighbours in the drawing are not sought.
+#: Of more objects the support is not worked out, and neighbors in the drawing are not sought.
 _MOST_SUPPORTED, _MOST_ORDERED = 1000, 500
 #: What a tree can be written as, beside pictures.
 TABLE_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
@@ -132,6 +132,9 @@ class Hierarchy(Tabular):
 
         return tuple(self.names[i] for i in leaves_list(self.linkage).tolist())
 
+    def _headline(self) -> str:
+        return self.sentence
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each branch; parts are the name of an object, or a branch."""
         n, branches = len(self.names), self.branches
@@ -168,7 +171,9 @@ class Hierarchy(Tabular):
 
         Examples
         --------
-        >>> hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]).newick().count(",")
+        >>> from trilens.statements import Statements
+        >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+        >>> hierarchy(S).newick().count(",")
         3
         """
         n = len(self.names)

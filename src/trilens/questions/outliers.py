@@ -116,6 +116,9 @@ class Outliers(Tabular):
         """Why nothing can be claimed; None where something can."""
         return about_outliers(self.reason)
 
+    def _headline(self) -> str:
+        return ", ".join(self.names) or "no outliers"
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
         return {"object": self.names, "score": self.scores.tolist()}
@@ -180,7 +183,8 @@ def outliers(
 
     Examples
     --------
-    >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
+    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], kind="central")
+    >>> outliers(S, n=2).names
     ('1', '3')
     """
     found: Outliers = ask(OUTLIERS, answers, method, random_state, n=n, contamination=contamination)
@@ -295,7 +299,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         gap at the low end of the scores, if it is wider than chance makes it; `central` depths,
         which cannot be lower than 0, hardly ever show one.
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------
@@ -314,7 +318,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     Examples
     --------
-    >>> S = [[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1], [1, 2, 3], [1, 0, 3]]
+    >>> answers = [[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1], [1, 2, 3], [1, 0, 3]]
+    >>> S = Statements(answers, kind="central")
     >>> LensDepthOutlierDetector(contamination=0.25).fit_predict(S).tolist()
     [1, 1, 1, -1]
     """
@@ -406,7 +411,7 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The method of `trilens.outliers`, or a map to be fitted (it is cloned).
     random_state : int, Generator or None
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------

@@ -103,6 +103,9 @@ class Structure(Tabular):
         along = np.argsort(self.position, kind="stable")
         return tuple(self.names[i] for i in along[~np.isnan(self.position[along])])
 
+    def _headline(self) -> str:
+        return self.sentence
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}

@@ -1,9 +1,9 @@
 """The journal: every finished cell, on the disk before the next one counts as done.
 
-One line per cell, appended with a single write and flushed: a checksum, then JSON. A run that
-is killed leaves at worst one torn line at the end; a line that does not match its checksum is
-as good as not written, and its cell is done again. Two runs that write to one journal at a time
-only do some cells twice.
+One line of JSON per cell, appended with a single write and flushed; its first member is a
+checksum of the others. A run that is killed leaves at worst one torn line at the end; a line that
+does not match its checksum is as good as not written, and its cell is done again. Two runs that
+write to one journal at a time only do some cells twice.
 
 So that journals of many cells are small enough to be kept, what many cells have in common stands
 in a line of its own, which they name by its checksum: the methods and metrics of the values, and
@@ -30,6 +30,8 @@ from trilens_paper.framework.experiment import Cell, Point
 
 Rows = list[dict[str, Any]]
 
+#: The length of what `_signed` puts before the members.
+_SIGNED = len('{"crc":"00000000",')
 #: What a point is where its line says nothing.
 _USUAL = {f.name: f.default for f in fields(Point)}
 
@@ -123,16 +125,21 @@ class Journal:
             "machine": hardware(),
             "series": _packed([_series(row) for row in rows]),
         }
-        head, line = _line(common)
+        line = _line(common)
         if line not in self._written:
             self._write(line)
             self._written.add(line)
         at = {name: v for name, v in cell.point.fields.items() if v != _USUAL[name]}
-        own: dict[str, Any] = {"of": head, "at": at, "run": cell.run, "took": _short(seconds, 3)}
+        own: dict[str, Any] = {
+            "of": json.loads(line)["crc"],
+            "at": at,
+            "run": cell.run,
+            "took": _short(seconds, 3),
+        }
         own["values"] = [_short(row["value"], 5) for row in rows]
         if any(row["cpu_seconds"] for row in rows):
             own["cpu"] = [_short(row["cpu_seconds"], 3) for row in rows]
-        self._write(_line(own)[1])
+        self._write(_line(own))
 
     def _write(self, line: bytes) -> None:
         assert self._file is not None
@@ -167,14 +174,13 @@ class Journal:
         commons: dict[str, dict[str, Any]] = {}
         lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
         for number, line in enumerate(lines, 1):
-            checksum, _, text = line.partition(b" ")
-            if not text or checksum != b"%08x" % crc32(text):
+            if line != _signed(line[_SIGNED:]):
                 continue
             try:
-                found = json.loads(text)
+                found = json.loads(line)
                 if "series" in found:
                     found["series"] = list(_unpacked(found["series"]))
-                    commons[checksum.decode()] = found
+                    commons[found["crc"]] = found
                     continue
                 common = commons.get(found["of"])
                 entry = None if common is None else _entry(common, found)
@@ -210,11 +216,18 @@ def _entry(common: dict[str, Any], found: dict[str, Any]) -> Entry:
     )
 
 
-def _line(found: dict[str, Any]) -> tuple[str, bytes]:
-    """The checksum, and the line with it."""
+def _line(found: dict[str, Any]) -> bytes:
     text = json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
-    checksum = f"{crc32(text):08x}"
-    return checksum, checksum.encode() + b" " + text + b"\n"
+    return _signed(text.removeprefix(b"{")) + b"\n"
+
+
+def _signed(members: bytes) -> bytes:
+    """The members of an object and its closing brace, as an object with their checksum first.
+
+    >>> _signed(b'"run":0}')
+    b'{"crc":"0a5e129f","run":0}'
+    """
+    return b'{"crc":"%08x",%s' % (crc32(members), members)
 
 
 def _series(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from trilens_paper.framework.results import Results
 
-Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not judged"]
+Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not comparable", "not judged"]
 
 #: Width of the interval about a mean, in standard errors.
 WIDTH = 2.0
@@ -52,6 +52,11 @@ class Claim:
         Results to the finding.
     why : str
         Shown beside a verdict that is not ``"agrees"``: the reason, where it is known.
+    main : str
+        The claim in few words, if it is one of the page's main claims.
+    other_programs : bool
+        Whether it is about the times of programs that the paper ran and trilens does not: such
+        a claim neither agrees nor differs, whatever was measured.
     """
 
     text: str
@@ -59,6 +64,27 @@ class Claim:
     rule: str
     judge: Callable[[Results], Finding]
     why: str = ""
+    main: str = ""
+    other_programs: bool = False
+
+    def finding(self, results: Results) -> Finding:
+        """What the results say about the claim."""
+        found = self.judge(results)
+        if self.other_programs and found.verdict != "not judged":
+            return Finding(found.ours, "not comparable")
+        return found
+
+    def reason(self, finding: Finding) -> str:
+        """Why a finding is not that the claim agrees."""
+        if finding.verdict in ("agrees", "not judged"):
+            return ""
+        if finding.verdict == "differs":
+            return self.why or "no reason known."
+        given = {
+            "undecided": "A limit lies within 2 se of what was found.",
+            "not comparable": "The paper timed other programs, in Matlab and R.",
+        }[finding.verdict]
+        return f"{given} {self.why}".strip()
 
     @property
     def of_paper(self) -> bool:

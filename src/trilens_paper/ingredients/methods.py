@@ -184,7 +184,7 @@ def warm() -> None:
     """Load what is compiled, so that no measured time holds it."""
     from trilens.maps import LensMap
 
-    S = Statements(np.tile(np.array([[0, 1, 2], [1, 2, 3]]), (70_000, 1)))
+    S = Statements(np.tile(np.array([[0, 1, 2], [1, 2, 3]]), (70_000, 1)), kind="central")
     count_central(S, n_threads=1)
     LensMap(2).fit(count_pairs(S, n_threads=1))
     from trilens.maps.registry import make_map

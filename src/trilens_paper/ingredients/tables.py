@@ -76,6 +76,6 @@ def table_figure(
         ax.set_yticks(range(len(rows)), rows if i == 0 else [""] * len(rows), fontsize="small")
         ax.invert_yaxis()
         ax.set_title(name, fontsize="medium")
-        ax.set_xlabel(f"{metric} (grey: paper)", fontsize="small")
+        ax.set_xlabel(f"{metric} (gray: paper)", fontsize="small")
         plain(ax, grid="x")
     return figure

@@ -8,9 +8,9 @@ const stale = document.getElementById("stale");
 // The report is loaded when somebody opens it, and again when there is a newer one.
 let shown = null;
 function showReport() {
-  const analysed = live.querySelector("#analysed");
-  if (!report.open || !analysed || analysed.textContent === shown) return;
-  shown = analysed.textContent;
+  const analyzed = live.querySelector("#analyzed");
+  if (!report.open || !analyzed || analyzed.textContent === shown) return;
+  shown = analyzed.textContent;
   const frame = report.querySelector("iframe");
   frame.src = `${frame.dataset.from}?answers=${encodeURIComponent(shown)}`;
 }

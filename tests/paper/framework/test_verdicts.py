@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import (
+    Claim,
     Finding,
+    Verdict,
     above,
     at_least,
     at_most,
@@ -163,3 +167,31 @@ def test_a_few_dear_settings_take_no_runs_away() -> None:
         for run in range(runs)
     ]
     assert Results(tuple(rows)).per_run().tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_times_of_other_programs_are_not_compared(value: float) -> None:
+    claim = Claim("It is quick.", "quick", "at most 0.5", lambda r: at_most(r.per_run(), 0.5))
+    measured = Results(tuple({"run": run, "value": value} for run in range(6)))
+    assert claim.finding(measured).verdict == ("differs" if value else "agrees")
+    timed = replace(claim, other_programs=True)
+    assert timed.finding(measured).verdict == "not comparable"
+    assert timed.finding(Results(())).verdict == "not judged"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "why", "reason"),
+    [
+        ("agrees", "It rains.", ""),
+        ("not judged", "It rains.", ""),
+        ("differs", "It rains.", "It rains."),
+        ("differs", "", "no reason known."),
+        ("undecided", "It rains.", "A limit lies within 2 se of what was found. It rains."),
+        ("not comparable", "", "The paper timed other programs, in Matlab and R."),
+    ],
+)
+def test_every_finding_that_does_not_agree_has_a_reason(
+    verdict: Verdict, why: str, reason: str
+) -> None:
+    claim = Claim("It is so.", "so", "at most 1", lambda r: Finding("1", verdict), why=why)
+    assert claim.reason(Finding("1", verdict)) == reason

@@ -100,7 +100,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ClusterStability:
-    """How a partition fares when the statements are drawn anew.
+    """How a partition fares when the statements are resampled.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Clusters(Tabular):
         The number of clusters that the answers suggest, with the evidence; None where the
         method has no map to look at, or a number was given that leaves nothing to suggest.
     stability : ClusterStability or None
-        How the clusters fare when the answers are drawn anew.
+        How the clusters fare when the answers are resampled.
     purity : float or None
         With respect to labels, where these were given.
     structure : Structure or None

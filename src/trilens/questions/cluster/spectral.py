@@ -245,7 +245,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from scipy.sparse.csgraph import connected_components
 
         if not isinstance(X, PairCounts):
-            given, X = X, statements_to_fit(X, self.kind, self)
+            given, X = X, statements_to_fit(X, self.kind, self, only="central")
             refuse_answers(y, given, X)
         self.counts_ = pairs_of(X)
         self.kind_ = self.counts_.kind
@@ -280,7 +280,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
+        more = pairs_of(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 
@@ -309,6 +309,6 @@ def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
     """That clusters of a graph with hardly an edge mean nothing."""
     have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
     return (
-        f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
+        f"{have} a neighbor in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
         f"or give more statements"
     )

@@ -83,7 +83,7 @@ class ClusterSuggestion:
     p_value : float or None
         How often a cloud without groups falls into parts so tight: the larger one of the
         shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05. None where
-        that cannot be told, and where the map is no cloud.
+        that cannot be determined, and where the map is no cloud.
     notes : tuple of str
         Codes of what the answers cannot tell, or of why a map that is no cloud is not divided;
         ``caution`` says them.
