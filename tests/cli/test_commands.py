@@ -7,6 +7,7 @@ import pytest
 
 from carlabels import car_classes
 from commandline import facts, run
+from trilens import analysis  # noqa: F401  (registers every question)
 from trilens.ask import QUESTIONS
 from trilens.cli import COMMANDS, GROUPS, options
 from trilens.files import write_statements
