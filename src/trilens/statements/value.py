@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike
 from trilens._parameters import is_whole, shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import (
+    AssumedKindWarning,
     KindError,
     MissingExtraError,
     ParameterError,
     StatementError,
     TrilensError,
+    callers_level,
 )
 from trilens.kinds import (
     KINDS as KINDS,
@@ -282,7 +285,8 @@ class Statements:
         A name for each object; by default ``"0"``, ``"1"``, ... or, where the statements hold
         names, these: integers in their order, others as they are first met.
     kind : {"central", "odd", "closer"}, optional
-        What the columns of a table say, where they do. Rows and arrays do not: it is required.
+        What the columns of a table say, where they do. Rows and arrays do not: give it. Without,
+        ``"central"`` is assumed, with an `AssumedKindWarning`; questions refuse bare arrays.
     raters, rounds : (m,) array, optional
         Who answered, and in which round: whole numbers or text. Where one is missing (None,
         NaN, ``pandas.NA``) all become text, and the missing one is the empty text, which is
@@ -370,7 +374,7 @@ class Statements:
         else:
             given, names = id_array(triples if bare is None else bare, names)
             if kind is None and len(given):
-                raise KindError(UNTOLD, parameter="kind")
+                _warn_of_kind()
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
@@ -865,12 +869,33 @@ def as_statements(statements: StatementsLike, kind: Kind | None = None) -> State
     whole = getattr(given, "statements", None)
     if isinstance(whole, Statements):  # the objects of statements: see `Objects`
         return whole
+    untold = kind is None and _is_bare(given)
     try:
-        return Statements(given, kind=kind)
+        found = Statements(given, kind="central" if untold else kind)
     except TrilensError as error:
         if is_table(given) and not isinstance(given, np.ndarray):
             error.add_note("pass it to trilens.Statements(table, columns=..., kind=...)")
         raise
+    if untold and len(found):
+        raise KindError(UNTOLD, parameter="kind")
+    return found
+
+
+def _is_bare(given: Any) -> bool:
+    """Whether rows of three objects are all there is, without columns that say what was asked."""
+    from trilens.statements.frames import bare_rows
+
+    if isinstance(given, np.ndarray) or not is_table(given):
+        return True
+    return bare_rows(given) is not None
+
+
+def _warn_of_kind() -> None:
+    """Warn that an array does not say which question was asked."""
+    from trilens.statements.reading import assumed_kind
+
+    text = str(TrilensError(f"an array of three columns: {assumed_kind('central')}"))
+    warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
 
 
 def statements_to_fit(
