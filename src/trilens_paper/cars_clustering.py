@@ -28,7 +28,6 @@ from trilens_paper.framework.verdicts import (
     above,
     at_least,
     at_most,
-    not_above,
     quorum,
 )
 from trilens_paper.ingredients.data import COLLECTIONS, cars, labelled_cars
@@ -338,7 +337,7 @@ CARS_CLUSTERING = Experiment(
             "this does not seem to be the case for the ordinal embedding approach",
             "mean purity over k and sigma above that of ALL and ALL_REDUCED by at most 0.018, one "
             "of 56 cars, 3 of 4 embeddings",
-            each_embedding(lambda r, name: not_above(_tested_minus_whole(r, (name,)), 1 / 56)),
+            each_embedding(lambda r, name: at_most(_tested_minus_whole(r, (name,)), 1 / 56)),
         ),
         Claim(
             "With the best parameters the unweighted version of Algorithm 5 is slightly inferior.",

@@ -64,6 +64,14 @@ class Results:
         tests = [(name, _test(wanted)) for name, wanted in conditions.items()]
         return Results(tuple(row for row in self.rows if all(ok(row[c]) for c, ok in tests)))
 
+    def mapped(self, value: Callable[[dict[str, Any]], float]) -> Results:
+        """The same rows with other values."""
+        return Results(tuple(row | {"value": float(value(row))} for row in self.rows))
+
+    def log_seconds(self) -> Results:
+        """The logarithm of the CPU seconds as the value."""
+        return self.mapped(lambda row: np.log(max(row["cpu_seconds"], 1e-9)))
+
     @property
     def values(self) -> FloatArray:
         """The column ``value``."""
