@@ -72,6 +72,14 @@ class Results:
         """The logarithm of the CPU seconds as the value."""
         return self.mapped(lambda row: np.log(max(row["cpu_seconds"], 1e-9)))
 
+    def best(self, *names: str) -> Results:
+        """Of the rows that agree in these columns, those of the highest mean value."""
+        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault(tuple(row[name] for name in names), []).append(row)
+        parts = [Results(tuple(groups[key])) for key in sorted(groups, key=str)]
+        return max(parts, key=lambda part: float(part.values.mean()))
+
     @property
     def values(self) -> FloatArray:
         """The column ``value``."""
