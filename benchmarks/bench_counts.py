@@ -105,7 +105,7 @@ def coo_pairs(triples: np.ndarray, n: int) -> tuple[Any, Any]:
 
 
 def bench_central(m: int, n: int, repeats: int) -> None:
-    S = Statements(draw(m, n), n_objects=n)
+    S = Statements(draw(m, n), n_objects=n, kind="central")
     T = S.triples
     counts = count_central(S)
     for rival in (bincount_central, bincount_central_columns):
@@ -165,7 +165,7 @@ def duckdb_central(
 
 
 def bench_pairs(m: int, n: int, repeats: int, target: float) -> None:
-    S = Statements(draw(m, n), n_objects=n)
+    S = Statements(draw(m, n), n_objects=n, kind="central")
     T = S.triples
     counts = count_pairs(S, layout="dense")
     rivals = {}
@@ -185,7 +185,7 @@ def bench_pairs(m: int, n: int, repeats: int, target: float) -> None:
 
 
 def bench_sparse(m: int, n: int, repeats: int) -> None:
-    S = Statements(draw(m, n), n_objects=n)
+    S = Statements(draw(m, n), n_objects=n, kind="central")
     counts = count_pairs(S)
     third, appears = coo_pairs(S.triples, n)
     assert counts.is_sparse
@@ -199,7 +199,7 @@ def bench_sparse(m: int, n: int, repeats: int) -> None:
 
 
 def bench_labels(m: int, n: int, repeats: int) -> None:
-    S = Statements(draw(m, n), n_objects=n)
+    S = Statements(draw(m, n), n_objects=n, kind="central")
     y = np.arange(n, dtype=np.int32) % 10
     y[n // 2 :] = -1
     labelled = np.arange(0, n, max(1, n // 200))

@@ -34,7 +34,9 @@ def eliminated(D: np.ndarray, count: int, error_rate: float, rng: np.random.Gene
     """The medoid by elimination."""
     left, counts = np.arange(N_OBJECTS), 0
     for _ in range(ROUNDS):
-        asked = tl.Statements(questions(rng, left, count // ROUNDS), n_objects=N_OBJECTS)
+        asked = tl.Statements(
+            questions(rng, left, count // ROUNDS), n_objects=N_OBJECTS, kind="central"
+        )
         S = answer(asked, D, error_rate=error_rate, random_state=rng)
         counts = counts + tl.count_central(S)
         LD = tl.lens_depth(counts)

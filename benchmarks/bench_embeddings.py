@@ -56,7 +56,7 @@ def all_statements(n: int, seed: int) -> Statements:
     a, b, c = T.T
     longest = np.stack([D[b, c], D[a, c], D[a, b]], axis=1).argmax(axis=1)
     order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[longest]
-    return Statements(np.take_along_axis(T, order, axis=1), n_objects=n)
+    return Statements(np.take_along_axis(T, order, axis=1), n_objects=n, kind="central")
 
 
 def ours(name: str, S: Statements, init: str, seeds: list[int]) -> np.ndarray:
@@ -138,7 +138,9 @@ def main() -> None:
         print("the cars are not measured; set TRILENS_DATA to the folder of the data sets")
     else:
         cars = Path(folder, "cars", "ordinal_data_preprocessed", "T_ALL.csv")
-        S = Statements(np.loadtxt(cars, delimiter=",", dtype=np.int32) - 1, n_objects=60)
+        S = Statements(
+            np.loadtxt(cars, delimiter=",", dtype=np.int32) - 1, n_objects=60, kind="central"
+        )
         compare("60 cars, T_ALL", S, options.methods, seeds, python)
 
 

@@ -195,7 +195,7 @@ def raters(made: Study) -> Row:
     row: Row = {"noise": "noise" in {caution.code for caution in found.cautions}}
     for sort in ("careful", "other view", "clicker", "inverted"):
         own = [said[rater] for rater in said if made.sort[rater] == sort]
-        for verdict in ("careful", "careless", "inverted", "differs", "unclear"):
+        for verdict in ("consistent", "careless", "inverted", "differs", "unclear"):
             row[f"{sort}: {verdict}"] = own.count(verdict) / len(own) if own else None
     return {
         **row,

@@ -46,7 +46,7 @@ def drawn(kind: str, rng: np.random.Generator) -> tuple[Statements, str]:
             rank = np.argsort(np.argsort(np.linalg.norm(at, axis=1)))
             swap = rank[rows[:, 1]] > rank[rows[:, 2]]
             rows[swap] = rows[swap][:, [0, 2, 1]]
-    return Statements(rows, n), noise
+    return Statements(rows, n, kind="central"), noise
 
 
 def main(studies: int) -> None:

@@ -203,6 +203,55 @@ def _outliers(number: int) -> Callable[[int, np.random.Generator], Shape]:
     return draw
 
 
+def _far_from_cloud(
+    number: int, far: float, together: bool = False
+) -> Callable[[int, np.random.Generator], Shape]:
+    """A Gaussian cloud and some objects so far from its middle, each by itself or in one place.
+
+    Three together stand apart; four are a group.
+    """
+
+    def draw(n: int, rng: np.random.Generator) -> Shape:
+        X = rng.standard_normal((n, 2))
+        angle = rng.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(number) / number
+        if together:
+            angle[:] = angle[0]
+        X[:number] = far * np.c_[np.cos(angle), np.sin(angle)]
+        if together:
+            X[:number] += 0.5 * rng.standard_normal((number, 2))
+        outside = 1 if number > 3 and together else -1
+        return Shape(X, np.where(np.arange(n) < number, outside, 0))
+
+    return draw
+
+
+def _far_from_groups(number: int, far: float) -> Callable[[int, np.random.Generator], Shape]:
+    """Three groups of standard deviation 1, 7 apart, and objects so far from the nearest centre."""
+
+    def draw(n: int, rng: np.random.Generator) -> Shape:
+        drawn = _groups(3, 7.0)(n, rng)
+        assert drawn.points is not None
+        assert drawn.labels is not None
+        X, labels = drawn.points, drawn.labels.copy()
+        centres = np.array([X[labels == g].mean(axis=0) for g in range(3)])
+        angle = rng.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(number) / number
+        for i in range(number):
+            way = np.array([np.cos(angle[i]), np.sin(angle[i])])
+            out = 0.0
+            while np.linalg.norm(centres - out * way, axis=1).min() < far or out < far:
+                out += 0.05
+            X[i] = out * way
+            labels[i] = -1
+        return Shape(X, labels)
+
+    return draw
+
+
+def _even_steps(n: int, rng: np.random.Generator) -> Shape:
+    """Equal steps in one dimension, numbered at random."""
+    return Shape(rng.permutation(n)[:, None].astype(float))
+
+
 def _graph(n: int, rng: np.random.Generator) -> Shape:
     """Shortest paths in a random connected graph, with a little noise so that none are equal."""
     D = np.full((n, n), np.inf)
@@ -281,6 +330,16 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "groups in groups": _nested,
     "four outliers": _outliers(4),
     "one outlier": _outliers(1),
+    "cloud, one at 7": _far_from_cloud(1, 7.0),
+    "cloud, three at 6.7": _far_from_cloud(3, 6.7),
+    "cloud, two together at 7": _far_from_cloud(2, 7.0, together=True),
+    "cloud, three together at 7": _far_from_cloud(3, 7.0, together=True),
+    "cloud, four together at 6": _far_from_cloud(4, 6.0, together=True),
+    "three groups, one at 8": _far_from_groups(1, 8.0),
+    "three groups, one at 10": _far_from_groups(1, 10.0),
+    "three groups, two at 10": _far_from_groups(2, 10.0),
+    "three groups, 7 apart": _groups(3, 7.0),
+    "even steps": _even_steps,
     "graph": _graph,
     "duplicates": _duplicates,
     "tree": _tree(0.4, 0.7),

@@ -11,7 +11,6 @@ import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 from selenium import webdriver
@@ -20,86 +19,47 @@ from selenium.webdriver.common.by import By
 import trilens as tl
 
 IMAGES = Path(__file__).parent / "images"
-PAPER, GAP = "#fbfaf7", 28
 
 
 def _report(*arguments: str | Path) -> None:
     subprocess.run([sys.executable, "-m", "trilens", *map(str, arguments)], check=True)
 
 
-def _browser(page: Path) -> Any:
+def _shot(page: Path, **names: str) -> None:
+    """Parts of the first screen of a page, each by its selector, as pictures of these names."""
     options = webdriver.ChromeOptions()
     for argument in ("--headless=new", "--no-sandbox", "--hide-scrollbars"):
         options.add_argument(argument)
     browser = webdriver.Chrome(options=options)
-    browser.set_window_size(1000, 1400)
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 1200, "height": 800, "deviceScaleFactor": 1.5, "mobile": False},
+    )
     browser.get(page.as_uri())
-    return browser
-
-
-def _shot(browser: Any, first: str, last: str | None = None) -> Image.Image:
-    """The page from the first of these elements to the last."""
-    boxes = [browser.find_element(By.CSS_SELECTOR, each).rect for each in (first, last or first)]
-    left, top = min(box["x"] for box in boxes), boxes[0]["y"]
-    right = max(box["x"] + box["width"] for box in boxes)
-    bottom = boxes[-1]["y"] + boxes[-1]["height"]
-    clip = {"x": left, "y": top, "width": right - left, "height": bottom - top, "scale": 1}
-    taken = browser.execute_cdp_cmd(
-        "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
-    )
-    return Image.open(BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
-
-
-def _above(*parts: Image.Image) -> Image.Image:
-    """Pictures of one width, one above the other."""
-    width = parts[0].width
-    scaled = [part.resize((width, round(part.height * width / part.width))) for part in parts]
-    whole = Image.new(
-        "RGB", (width, sum(p.height for p in scaled) + GAP * (len(scaled) - 1)), PAPER
-    )
-    at = 0
-    for part in scaled:
-        whole.paste(part, (0, at))
-        at += part.height + GAP
-    return whole
-
-
-def _beside(left: Image.Image, right: Image.Image) -> Image.Image:
-    height = max(left.height, right.height) + 2 * GAP
-    whole = Image.new("RGB", (left.width + right.width + 3 * GAP, height), PAPER)
-    whole.paste(left, (GAP, GAP))
-    whole.paste(right, (left.width + 2 * GAP, GAP))
-    return whole
-
-
-def _save(picture: Image.Image, name: str) -> None:
-    picture.quantize(256, dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
+    for name, selector in names.items():
+        box = browser.find_element(By.CSS_SELECTOR, selector).rect
+        taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": box | {"scale": 1}})
+        picture = Image.open(BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
+        small = picture.quantize(256, dither=Image.Dither.NONE)
+        small.save(IMAGES / f"report-{name}.png", optimize=True)
+    browser.quit()
 
 
 def cars(folder: Path) -> None:
-    """What the report finds in the car survey: the most central, the outliers, the map."""
+    """The first screen of the report on the car survey."""
     data = tl.datasets.load_cars()
     answers = folder / "cars.csv"
     tl.write_statements(data.survey, answers)
     pictures = Path(next(iter(data.pictures.values()))).parent
-    _report("analyze", answers, "--images", pictures, "-o", folder / "cars.html")
-    browser = _browser(folder / "cars.html")
-    medoid = _shot(browser, "#medoid h2", "#medoid .rungs")
-    outliers = _shot(browser, "#outliers h2", "#outliers .finding")
-    apart = _shot(browser, "#outliers .cards")
-    places = _shot(browser, "#map .map-area")
-    browser.quit()
-    _save(_beside(medoid, _above(outliers, apart, places)), "report-cars.png")
+    title = ["--title", "Sixty cars"]
+    _report("analyze", answers, "--images", pictures, "-o", folder / "cars.html", *title)
+    _shot(folder / "cars.html", cars="body .first")
 
 
 def shapes(folder: Path) -> None:
-    """The report of `trilens demo`: its top, and its map."""
+    """The first screen of the report of `trilens demo`, and its map."""
     _report("demo", "-o", folder / "demo")
-    browser = _browser(folder / "demo" / "report.html")
-    title = _shot(browser, "header h1", "header .finding")
-    _save(_above(title, _shot(browser, "header nav")), "report-shapes.png")
-    _save(_shot(browser, "#map h2", "#map .map"), "report-map.png")
-    browser.quit()
+    _shot(folder / "demo" / "report.html", shapes="body .first", map="figure.map")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,10 @@ def answers(X, m, seed, names=None):
     ).argmax(axis=1)
     rest = np.array([np.delete(row, k) for row, k in zip(triples, chosen, strict=True)])
     return tl.Statements(
-        np.column_stack([triples[np.arange(m), chosen], rest]), n_objects=len(X), names=names
+        np.column_stack([triples[np.arange(m), chosen], rest]),
+        n_objects=len(X),
+        names=names,
+        kind="central",
     )
 
 

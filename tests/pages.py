@@ -205,7 +205,7 @@ def _headline(page: Node, facts: dict[str, Any]) -> list[str]:
         wrong.append(f"{said} {cards}")
     if nothing and not facts["cluster"]["given"] and page.all("li", css="group"):
         wrong.append(f"{said} {section}")
-    central = re.search(r"(.*) (is|comes out as) the most central", said)
+    central = re.search(r"(.*) (is|comes? out as) the most central", said)
     if (
         central
         and "none of them" not in said
@@ -272,7 +272,7 @@ def _outliers(page: Node, facts: dict[str, Any]) -> list[str]:
     said = finding(page, "outliers").said
     marked = _marked(page, "outliers")
     claimed = 0 if marked is None else value_of(marked)[0]
-    nothing = "Not determined" in said
+    nothing = "could not be determined" in said
     if claimed != (0 if nothing else len(found)):
         wrong.append(f"{len(found)} outliers: {said}")
     if (claimed > 0) == ("No outlier" in said or "no outlier" in said):

@@ -62,7 +62,7 @@ def count_pairs(triples, n, kind="central"):
 
 
 def count_classes(triples, y, n_classes):
-    """N_Ci(O) and D_Ci(O) of Algorithm 3; y holds 0..K-1, or -1 for unlabelled."""
+    """N_Ci(O) and D_Ci(O) of Algorithm 3; y holds 0..K-1, or -1 for unlabeled."""
     n = len(y)
     singled, appears = np.zeros((n, n_classes), int), np.zeros((n, n_classes), int)
     for statement in triples:
@@ -76,7 +76,7 @@ def count_classes(triples, y, n_classes):
 
 
 def count_labelled_pairs(triples, labelled, n):
-    """N(x, l) and D(x, l) of Algorithm 4 for every object x and labelled l, third one labelled.
+    """N(x, l) and D(x, l) of Algorithm 4 for every object x and labeled l, third one labeled.
 
     Columns follow the order of ``labelled``, a list of ids.
     """
@@ -159,7 +159,7 @@ def purity(clusters, classes):
 
 
 def krng_votes(triples, codes, n_classes, k, x, error_rate=0, alone="nearest"):
-    """Algorithm 4 for one unlabelled x: the votes for each class, and how they came about.
+    """Algorithm 4 for one unlabeled x: the votes for each class, and how they came about.
 
     Compared without rounding; ``alone`` is what an empty vote becomes.
     """
@@ -188,7 +188,7 @@ def krng_votes(triples, codes, n_classes, k, x, error_rate=0, alone="nearest"):
 
 
 def leave_one_out_error(triples, codes, n_classes, k, error_rate=0, alone="nearest"):
-    """Algorithm 4 with each labelled object unlabelled in turn; a tie counts by its chance."""
+    """Algorithm 4 with each labeled object unlabeled in turn; a tie counts by its chance."""
     errors = []
     for x in range(len(codes)):
         if codes[x] < 0:

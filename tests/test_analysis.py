@@ -173,7 +173,7 @@ def test_one_absurd_time_does_not_stop_the_page(value):
     S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 60, random_state=1)
     seconds = np.full(60, 2.0)
     seconds[7] = value
-    facts = analyze(Statements(S.triples, seconds=seconds)).to_dict()
+    facts = analyze(Statements(S.triples, seconds=seconds, kind="central")).to_dict()
     json.dumps(facts, allow_nan=False)
     assert facts["seconds"]["median"] == 2.0
     render(facts)

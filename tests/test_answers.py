@@ -16,7 +16,9 @@ from trilens.counts.counting import count_files
 from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.files.source import Source
 
-S = Statements([[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"])
+S = Statements(
+    [[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"], kind="central"
+)
 
 
 @pytest.fixture
@@ -183,7 +185,7 @@ def test_large_files_are_counted_where_counts_suffice(file, monkeypatch):
 
 
 def test_raters_are_not_lost_by_counting(tmp_path, monkeypatch):
-    raters = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 4)
+    raters = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 4, kind="central")
     write_statements(raters, tmp_path / "answers.csv")
     monkeypatch.setattr(module, "COUNTED_BYTES", 1)
     assert isinstance(read_or_count(Answers(tmp_path / "answers.csv"), enough=True), Statements)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ TOLERANCE = 1e-6
 #: Of answers `embed` fits two dimensions; a fit found its own by another way, and has two as well.
 WITHIN = {"embed": 0.05}
 KINDS = ("central", "odd", "closer")
-LABELS = ["red", "blue", "red", None, "blue", "red"] * 4
+LABELS = ["red", "blue", "red", None] * 4
 #: What a question needs beside the answers.
 NEEDED: dict[str, dict[str, Any]] = {
     "classify": {"labels": LABELS},
@@ -38,11 +38,11 @@ NEEDS_ANSWERS = ("reliability", "individuals")
 
 
 def study(kind: str, seed: int = 3) -> Statements:
-    """24 objects in a plane, 900 answers of which a tenth are wrong, names in no order."""
+    """16 objects in two groups, 600 answers of which a tenth are wrong, names in no order."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((24, 2))
-    X[12:] += 4.0
-    asked = np.array([rng.choice(24, 3, replace=False) for _ in range(900)])
+    X = rng.standard_normal((16, 2))
+    X[8:] += 5.0
+    asked = np.array([rng.choice(16, 3, replace=False) for _ in range(600)])
     a, b, c = asked.T
 
     def far(i: Any, j: Any) -> Any:
@@ -58,8 +58,8 @@ def study(kind: str, seed: int = 3) -> Statements:
         wrong = rng.random(len(asked)) < 0.1
         chosen = np.where(wrong, rng.integers(3, size=len(asked)), chosen)
         triples = np.stack([asked[rows, (chosen + i) % 3] for i in range(3)], axis=1)
-    names = [f"object {i}" for i in rng.permutation(24)]
-    return Statements(triples, 24, names=names, kind=kind)
+    names = [f"object {i}" for i in rng.permutation(16)]
+    return Statements(triples, 16, names=names, kind=kind)
 
 
 def answered(question: Question, data: Any, names: tuple[str, ...], **more: Any) -> Any:
@@ -105,17 +105,31 @@ def same(one: dict[str, Any], other: dict[str, Any], within: float = TOLERANCE) 
             assert told == value, name
 
 
-@pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Statements], tl.Answers]:
-    """Puts statements into a file that is taken for too large to hold."""
-    monkeypatch.setattr(answers_module, "STREAMED_BYTES", 0)
+@cache
+def asked(name: str, kind: str) -> dict[str, Any]:
+    """What a question says of the answers."""
+    question, S = QUESTIONS[name], study(kind)
+    return by_name(answered(question, S, S.names), question, S.names)
 
-    def written(S: Statements) -> tl.Answers:
-        path = tmp_path / f"{S.kind}.csv"
-        tl.write_statements(S, path)
-        return tl.Answers(str(path))
 
-    return written
+@pytest.fixture(scope="module")
+def fits(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, tl.Fit]]:
+    """Three fits of the same answers: in memory, loaded, and of a file too large to hold."""
+    folder = tmp_path_factory.mktemp("fits")
+
+    @cache
+    def of(kind: str) -> dict[str, tl.Fit]:
+        S = study(kind)
+        fitted = tl.fit(S)
+        fitted.save(folder / f"{kind}.fit")
+        tl.write_statements(S, folder / f"{kind}.csv")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(answers_module, "STREAMED_BYTES", 0)
+            streamed = tl.fit(tl.Answers(str(folder / f"{kind}.csv")))
+        assert streamed.statements is None
+        return {"fit": fitted, "loaded": tl.load(folder / f"{kind}.fit"), "streamed": streamed}
+
+    return of
 
 
 NAMES = sorted(QUESTIONS)
@@ -125,13 +139,13 @@ NAMES = sorted(QUESTIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_in_any_order(name: str, kind: str) -> None:
     question, S = QUESTIONS[name], study(kind)
-    expected = by_name(answered(question, S, S.names), question, S.names)
+    expected = asked(name, kind)
 
     @settings(max_examples=2, deadline=None)
     @given(st.integers(0, 2**31))
     def check(seed: int) -> None:
         rng = np.random.default_rng(seed)
-        other = S.subset(rng.permutation(24)).take(rng.permutation(len(S)))
+        other = S.subset(rng.permutation(16)).take(rng.permutation(len(S)))
         # whether later questions follow from earlier answers hangs on the order of rows
         design = tl.fit(other).design
         if design.adaptive:
@@ -144,25 +158,18 @@ def test_the_same_in_any_order(name: str, kind: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_in_memory_by_passes_and_from_a_fit(
-    name: str, kind: str, passes: Callable[[Statements], tl.Answers], tmp_path: Path
+    name: str, kind: str, fits: Callable[[str], dict[str, tl.Fit]]
 ) -> None:
-    question, S = QUESTIONS[name], study(kind)
+    question = QUESTIONS[name]
     if question.of_fit is None:
         return
-    expected = by_name(answered(question, S, S.names), question, S.names)
-    fitted, within = tl.fit(S), WITHIN.get(name, TOLERANCE)
-    same(expected, by_name(answered(question, fitted, S.names), question, S.names), within)
-    fitted.save(tmp_path / "study.fit")
-    loaded = tl.load(tmp_path / "study.fit")
-    same(expected, by_name(answered(question, loaded, S.names), question, S.names), within)
-    streamed = tl.fit(passes(S))
-    assert streamed.statements is None
-    if name in NEEDS_ANSWERS:
-        with pytest.raises(ParameterError, match="too large to hold"):
-            answered(question, streamed, streamed.names)
-        return
-    found = answered(question, streamed, streamed.names)
-    same(expected, by_name(found, question, streamed.names), within)
+    for way, fitted in fits(kind).items():
+        if way == "streamed" and name in NEEDS_ANSWERS:
+            with pytest.raises(ParameterError, match="too large to hold"):
+                answered(question, fitted, fitted.names)
+            continue
+        found = by_name(answered(question, fitted, fitted.names), question, fitted.names)
+        same(asked(name, kind), found, WITHIN.get(name, TOLERANCE))
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if QUESTIONS[n].by_counting is not None])

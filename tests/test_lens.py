@@ -51,7 +51,7 @@ def test_other_kinds_are_refused_with_the_method_that_serves_them():
 
 
 def test_answers_serve_as_statements_do_for_depth(tmp_path, monkeypatch):
-    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9)
+    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9, kind="central")
     file = tmp_path / "answers.parquet"
     write_statements(S, file)
     for depth in (lens_depth, centrality):
@@ -94,7 +94,7 @@ def test_the_connecting_k_is_the_smallest(S, error_rate):
 
 
 def test_values_of_zero_are_kept_and_pairs_not_asked_have_none():
-    values = lens_values(Statements([[0, 1, 2]], n_objects=4))
+    values = lens_values(Statements([[0, 1, 2]], n_objects=4, kind="central"))
     assert dict(zip(zip(values.i, values.j, strict=True), values.V, strict=True)) == {
         (0, 1): 0.0,
         (0, 2): 0.0,
@@ -161,7 +161,9 @@ def test_too_few_objects_for_a_triple(n):
 
 
 def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
-    S = Statements([[1, 0, 2], [1, 0, 2], [0, 1, 3], [2, 1, 3]], names=["a", "b", "c", "d"])
+    S = Statements(
+        [[1, 0, 2], [1, 0, 2], [0, 1, 3], [2, 1, 3]], names=["a", "b", "c", "d"], kind="central"
+    )
     file = tmp_path / "answers.parquet"
     write_statements(S, file)
     expected = k_rng(S, 1).toarray()

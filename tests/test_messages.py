@@ -122,7 +122,7 @@ def test_what_is_no_collection_of_statements(given: str, taker: str) -> None:
 
 def test_names_that_do_not_suffice() -> None:
     with pytest.raises(tl.errors.ParameterError, match=r"2 names, but .* ids up to 7") as caught:
-        tl.Statements(TRIPLES, names=["a", "b"])
+        tl.Statements(TRIPLES, names=["a", "b"], kind="central")
     caught.match("at least 8 objects")
 
 
@@ -164,7 +164,9 @@ def test_tensors_are_arrays(tensor: Tensor) -> None:
     assert plots.object_map(tensor).collections[0].get_offsets().tolist() == array.tolist()
     by_name = dict(zip(S.names, tensor, strict=True))
     assert tl.evaluate(S, embedding=by_name).log_loss == plain.log_loss
-    assert tl.Statements(Tensor(TRIPLES, is_floating_point=False)) == tl.Statements(TRIPLES)
+    assert tl.Statements(Tensor(TRIPLES, is_floating_point=False), kind="central") == tl.Statements(
+        TRIPLES, kind="central"
+    )
     places = [
         tl.ChoiceMap(2, l2=1.0, feature_share=0.5).fit(S, features=given).embedding_
         for given in (tensor, array)
@@ -180,7 +182,7 @@ def test_labels_in_a_tensor() -> None:
 
 
 def test_plots_take_a_fitted_map_or_say_what_they_take() -> None:
-    named = tl.Statements(TRIPLES, names=list("abcdefgh"))
+    named = tl.Statements(TRIPLES, names=list("abcdefgh"), kind="central")
     ax = plots.object_map(tl.LensMap(2).fit(named))
     assert [text.get_text() for text in ax.texts] == list("abcdefgh")
     assert len(plots.graph_drawing(MAP, tl.k_rng(S, 3)).collections) == 2

@@ -97,7 +97,11 @@ def test_chosen_questions_tell_more_than_random_ones(central: tl.Statements, kno
 
 def test_what_others_answered_may_come_again(central: tl.Statements, known: Fit) -> None:
     S = tl.Statements(
-        central.triples, 15, central.names, raters=np.where(np.arange(150) < 75, "a", "b")
+        central.triples,
+        15,
+        central.names,
+        raters=np.where(np.arange(150) < 75, "a", "b"),
+        kind="central",
     )
     mine = keys(S.triples[:75], "central")
     found = tl.next_questions(fit_answers(S, How(2, 0.1)), "map", 300, rater="a")
@@ -120,7 +124,9 @@ def test_what_was_answered_often_comes_less_often() -> None:
 
 
 def test_a_rater_is_known_by_the_value_that_was_given() -> None:
-    S = tl.Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]], names=list("abcd"), raters=[7.0] * 3)
+    S = tl.Statements(
+        [[0, 1, 2], [1, 2, 3], [0, 1, 3]], names=list("abcd"), raters=[7.0] * 3, kind="central"
+    )
     for rater in (7, 7.0, "7"):
         assert keys(tl.next_questions(S, n=1, rater=rater).triples, "central") == {(0, 2, 3)}
 
@@ -133,7 +139,7 @@ def test_few_questions_left_are_no_random_ones() -> None:
     assert found.caution is not None
     assert found.caution.startswith("50 of all 56 questions have been asked")
     assert tl.next_questions(S, n=2, rater="new").caution is None
-    three = tl.next_questions(tl.Statements([[0, 1, 2]]), n=1, rater="new")
+    three = tl.next_questions(tl.Statements([[0, 1, 2]], kind="central"), n=1, rater="new")
     assert three.caution is not None
     assert three.caution.startswith("3 objects are too few to choose by, which needs 4")
     with pytest.raises(ParameterError, match="among= lists no question"):
@@ -224,7 +230,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 def test_three_objects_and_everything_asked() -> None:
-    S = tl.Statements([[0, 1, 2]])
+    S = tl.Statements([[0, 1, 2]], kind="central")
     with pytest.raises(ParameterError, match="only 0 questions have not been asked"):
         tl.next_questions(S, n=1)
     (names,) = tl.next_questions(S, n=1, rater="new").names
@@ -247,7 +253,7 @@ def test_reasons_survive(mixed: tl.Statements, tmp_path: Path) -> None:
     assert S.chosen is not None
     assert S[10:30].chosen.tolist() == S.chosen[10:30].tolist()
     assert S.subset(np.arange(8)).chosen is not None
-    plain = tl.Statements(S.triples, S.n_objects, S.names)
+    plain = tl.Statements(S.triples, S.n_objects, S.names, kind="central")
     assert tl.concatenate([plain, S]).chosen.tolist() == [*[False] * 80, *S.chosen.tolist()]
     assert tl.Statements(S.to_frame(), names=S.names).chosen.tolist() == S.chosen.tolist()
     assert tl.Statements(S.to_arrow()) == S
@@ -257,12 +263,12 @@ def test_reasons_survive(mixed: tl.Statements, tmp_path: Path) -> None:
         assert tl.read_statements(file).chosen.tolist() == S.chosen.tolist(), ending
     assert plain.chosen is None
     assert S.take(~S.chosen).chosen is None
-    assert tl.Statements(S.triples, S.n_objects, S.names, raters=S.raters) != S
+    assert tl.Statements(S.triples, S.n_objects, S.names, raters=S.raters, kind="central") != S
 
 
 def test_unknown_reasons_are_refused_or_said(tmp_path: Path) -> None:
     with pytest.raises(StatementError, match=r"'adaptiv' is not known; .* random, adaptive, test"):
-        tl.Statements([[0, 1, 2], [1, 0, 2]], chosen=["adaptiv", "random"])
+        tl.Statements([[0, 1, 2], [1, 0, 2]], chosen=["adaptiv", "random"], kind="central")
     file = tmp_path / "answers.csv"
 
     def written(*reasons: str) -> str:
@@ -286,7 +292,9 @@ def test_unknown_reasons_are_refused_or_said(tmp_path: Path) -> None:
 
 
 def test_a_question_that_was_once_asked_at_random_is_a_random_one() -> None:
-    S = tl.Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], chosen=["adaptive", "random", "adaptive"])
+    S = tl.Statements(
+        [[0, 1, 2], [1, 0, 2], [3, 0, 1]], chosen=["adaptive", "random", "adaptive"], kind="central"
+    )
     assert S.reduce().chosen.tolist() == [False, True]
 
 
@@ -323,9 +331,9 @@ def test_without_a_random_share_nothing_is_counted(mixed: tl.Statements) -> None
 
 def test_chosen_is_true_or_false() -> None:
     with pytest.raises(StatementError, match="True or"):
-        tl.Statements([[0, 1, 2]], chosen=[3])
+        tl.Statements([[0, 1, 2]], chosen=[3], kind="central")
     with pytest.raises(StatementError, match="shape"):
-        tl.Statements([[0, 1, 2]], chosen=[True, False])
+        tl.Statements([[0, 1, 2]], chosen=[True, False], kind="central")
 
 
 def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are_not() -> None:
@@ -343,14 +351,19 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
         return float(np.sqrt(((tl.lens_depth(S) - true) ** 2).mean()))
 
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(200)])
-    S = tl.Statements(answered(asked), n)
+    S = tl.Statements(answered(asked), n, kind="central")
     by_all, by_share = [], []
     for _ in range(4):
         found = tl.next_questions(fit_answers(S, How(2, 0.1)), "medoid", 150, rater="new")
         S = tl.concatenate(
-            [S, tl.Statements(answered(found.triples), n, chosen=list(found.reasons))]
+            [
+                S,
+                tl.Statements(
+                    answered(found.triples), n, chosen=list(found.reasons), kind="central"
+                ),
+            ]
         )
-        by_all.append(error(tl.Statements(S.triples, n)))
+        by_all.append(error(tl.Statements(S.triples, n, kind="central")))
         by_share.append(error(S))
     assert by_all[-1] > 1.1 * by_all[0]  # it grows with the answers
     assert by_share[-1] < by_share[0]

@@ -25,7 +25,7 @@ def _disconnected() -> Statements:
         simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)
         for i in range(2)
     )
-    return Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24)
+    return Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24, kind="central")
 
 
 def _closer() -> Statements:

@@ -105,7 +105,10 @@ def test_algorithm_5_finds_the_parts_of_a_graph_that_falls_apart(data, sizes, si
         one = st.permutations(range(start, start + size)).map(lambda order: order[:3])
         rows += data.draw(st.lists(one, min_size=size, max_size=20))
         start += size
-    S, k = tl.Statements(rows, n_objects=start), data.draw(st.sampled_from([1, 3, start]))
+    S, k = (
+        tl.Statements(rows, n_objects=start, kind="central"),
+        data.draw(st.sampled_from([1, 3, start])),
+    )
     W = np.array(reference.k_rng(S, k, sigma=sigma))
     assume(W.any(axis=1).all())
     n_clusters, parts = connected_components(W)

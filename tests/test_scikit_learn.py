@@ -60,7 +60,7 @@ def drawn():
     points = tl.simulate.mixture(30, means=[[0, 0], [7, 0], [0, 7]], random_state=0)
     named = [f"object {i}" for i in range(30)]
     S = tl.simulate_statements(points, 1500, error_rate=0.05, random_state=1)
-    return tl.Statements(S.triples, names=named), points.labels
+    return tl.Statements(S.triples, names=named, kind="central"), points.labels
 
 
 # Checks that need no data, or only what every estimator refuses: these must pass.
@@ -199,7 +199,7 @@ def test_objects_are_known_by_name(estimator, drawn):
     np.testing.assert_array_equal(model.predict(part), model.predict(S[inside]))
     assert model.score(part) == model.score(S[inside])
     with pytest.raises(ParameterError, match="object 'pear' is not on the map"):
-        model.transform(tl.Statements([("object 1", "object 2", "pear")]))
+        model.transform(tl.Statements([("object 1", "object 2", "pear")], kind="central"))
     with pytest.raises(ParameterError, match="about 31 objects, but only 30 are on the map"):
         model.predict([[0, 1, 30]])
 
@@ -232,21 +232,21 @@ def test_a_y_that_would_be_ignored_is_refused(estimator, drawn):
     clone(estimator).fit(S, y)  # a Pipeline hands the labels of the objects to every step
 
 
-def test_an_array_without_kind_means_the_same_everywhere(drawn):
+def test_an_array_with_its_kind_means_the_same_everywhere(drawn):
     S, _ = drawn
     array = np.array(S.triples)
     for model in MAPS:
         one, other = clone(model).fit(S), clone(model).set_params(kind="central").fit(array)
         np.testing.assert_array_equal(one.embedding_, other.embedding_)
         assert one.score(S) == other.score(array)
-    with pytest.raises(KindError, match="kind='closer' for similarity triplets"):
+    with pytest.raises(KindError, match="kind='closer' for rows of"):
         tl.violations(one.embedding_, array)
     assert tl.violations(one.embedding_, array, kind="central") == one.violations_
     assert tl.violations(one.embedding_, S.to_triplets(), kind="closer") == one.violations_
     closer = tl.Statements(S.to_triplets(), kind="closer")
     model = tl.ChoiceMap(2, l2=0.05).fit(closer)
     with pytest.raises(KindError, match="fitted to statements of kind closer"):
-        model.predict_proba(tl.Statements(array))
+        model.predict_proba(tl.Statements(array, kind="central"))
 
 
 @pytest.mark.slow
@@ -312,7 +312,7 @@ QUICK = tl.ChoiceMap(2, l2=0.1)
 
 def test_clusters_of_positions_are_refused_by_fit_predict_too(central):
     questions, chosen = central.to_choices()
-    for model in (tl.MapClustering(2), tl.KRNGClustering(2)):
+    for model in (tl.MapClustering(2, kind="central"), tl.KRNGClustering(2)):
         with pytest.raises(ParameterError, match="would be ignored"):
             model.fit_predict(questions, chosen)
 
@@ -339,7 +339,7 @@ def test_positions_are_read_where_there_are_as_many_questions_as_objects(central
 
 
 def test_labels_of_a_part_of_the_objects_are_those_of_that_part(central):
-    S = tl.Statements(central.triples, names=[f"o{i}" for i in range(12)])
+    S = tl.Statements(central.triples, names=[f"o{i}" for i in range(12)], kind="central")
     labels = pd.Series(["x", "y"] * 6, index=S.names)
     model = tl.MapClassifier("knn", map=QUICK).fit(S.objects[:6], labels)
     assert model._labels.labelled.tolist() == [*range(6)]
@@ -376,7 +376,7 @@ def test_what_is_no_classifier_and_no_map(central):
 
 def test_masked_ids_are_refused():
     with pytest.raises(StatementError, match="masked values"):
-        tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9))
+        tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9), kind="central")
 
 
 def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
@@ -399,7 +399,7 @@ def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_p
 
 
 def test_violations_of_weighted_statements_are_weighted(central):
-    turned = tl.Statements(central.triples[:, [1, 0, 2]], 12)
+    turned = tl.Statements(central.triples[:, [1, 0, 2]], 12, kind="central")
     both = tl.concatenate([central, turned])
     weights = np.repeat([1.0, 0.0], len(central))
     model = clone(QUICK).fit(both, sample_weight=weights)
@@ -416,7 +416,7 @@ def test_shapes_are_compared_by_name():
 
 @pytest.mark.parametrize("map", ["lensmap", QUICK])
 def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
-    S = tl.Statements(central.triples, 13)
+    S = tl.Statements(central.triples, 13, kind="central")
     y = np.arange(13) % 2
     with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
         tl.MapClassifier(map=map).fit(S, y)

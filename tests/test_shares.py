@@ -33,7 +33,7 @@ def simulated_answers(rng, weight, m):
     rows = rng.random((m, n)).argsort(axis=1)[:, :3]
     share = weight[rows] / weight[rows].sum(axis=1, keepdims=True)
     chosen = (share.cumsum(axis=1) > rng.random((m, 1))).argmax(axis=1)
-    return Statements.from_choices(rows, chosen, n_objects=n)
+    return Statements.from_choices(rows, chosen, n_objects=n, kind="central")
 
 
 def expected_depth(weight):
@@ -88,7 +88,10 @@ def of_raters(rng, differ, n_raters=15, each=40):
         weight = np.exp(differ * rng.standard_normal(n))
         parts.append(simulated_answers(rng, weight, each).triples)
     return Statements(
-        np.concatenate(parts), n_objects=n, raters=np.repeat(np.arange(n_raters), each)
+        np.concatenate(parts),
+        n_objects=n,
+        raters=np.repeat(np.arange(n_raters), each),
+        kind="central",
     )
 
 
@@ -127,12 +130,12 @@ def test_five_raters_who_differ_widen_the_intervals():
 
 def test_a_rater_with_most_answers_leaves_few_degrees_of_freedom():
     raters = np.r_[np.zeros(200, int), 1 + np.arange(220) // 20]
-    S = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters)
+    S = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters, kind="central")
     assert design_effect(S).freedom < 3
 
 
 def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
-    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9)
+    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9, kind="central")
     file = tmp_path / "answers.parquet"
     write_statements(S, file)
     assert np.array_equal(counted_intervals(Answers(file)).low, counted_intervals(S).low)

@@ -14,7 +14,7 @@ from test_next_questions import answers
 from trilens.cli import trilens
 from trilens.errors import ParameterError, TrilensError
 from trilens.maps.fitted import Fit, fit
-from trilens.questions.stopping import expected_gain, looks, spent
+from trilens.questions.stopping import Stopping, expected_gain, looks, spent
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_more_answers_gain_less(many: tl.Statements) -> None:
 
 
 def test_a_gain_is_seen_on_random_questions_only(many: tl.Statements) -> None:
-    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60)
+    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60, kind="central")
     with pytest.raises(TrilensError, match="all 60 questions were chosen"):
         tl.stopping(chosen, "map")
 
@@ -149,9 +149,17 @@ def test_what_is_wrong_is_said(many: tl.Statements, change: dict[str, object], s
     assert "\n" not in str(caught.value)
 
 
+def test_a_result_shows_itself_in_two_lines() -> None:
+    found = Stopping("medoid", False, 10, next_look=100)
+    first, second = repr(found).splitlines()
+    assert first == "Stopping: go on after 10 answers"
+    assert "100 answers" in second
+    assert found._repr_html_().startswith("<table><caption>Stopping")
+
+
 def test_three_objects() -> None:
     with pytest.raises(TrilensError, match="needs four"):
-        tl.stopping([[0, 1, 2]])
+        tl.stopping(tl.Statements([[0, 1, 2]], kind="central"))
 
 
 def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -8,7 +8,7 @@ import trilens as tl
 from trilens._tabular import MOST_ROWS, table
 from trilens.questions.cluster.groups import cluster
 
-S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"])
+S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"], kind="central")
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,21 @@ def test_results_are_tables(result):
     html = result._repr_html_()
     assert html.startswith("<table>")
     assert "<b>" not in html
+
+
+@pytest.mark.parametrize("ask", [tl.medoid, tl.outliers, cluster, tl.reliability, tl.hierarchy])
+def test_results_show_themselves_in_two_lines(ask):
+    first, second = repr(ask(S)).splitlines()
+    assert first.startswith(type(ask(S)).__name__)
+    assert ".to_frame()" in second
+    assert max(len(first), len(second)) <= 220
+
+
+def test_a_summary_is_a_table():
+    lines = repr(S.summary()).splitlines()
+    assert lines[0].split() == ["fact", "value"]
+    assert lines[2].split() == ["statements", "3"]
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_without_pandas_the_way_to_it_is_named(monkeypatch):

@@ -12,7 +12,7 @@ import trilens as tl
 def drawn():
     points = tl.simulate.mixture(20, means=[[0, 0], [8, 0]], random_state=0)
     S = tl.simulate_statements(points, 1000, random_state=1)
-    named = tl.Statements(S.triples, names=[f"o{i}" for i in range(20)])
+    named = tl.Statements(S.triples, names=[f"o{i}" for i in range(20)], kind="central")
     return named, [None if i < 3 else str(c) for i, c in enumerate(points.labels)]
 
 

@@ -40,9 +40,9 @@ LEFT_OUT = {
 }
 
 TRIPLES = np.array([[0, 1, 2], [1, 2, 3], [3, 0, 2], [2, 1, 0]])
-S = Statements(TRIPLES, names=["a", "b", "c", "d"])
+S = Statements(TRIPLES, names=["a", "b", "c", "d"], kind="central")
 #: So few objects that ``method="auto"`` fits no model, which takes a while.
-FEW = Statements([[0, 1, 2], [1, 2, 0], [1, 0, 2]], names=["a", "b", "c"])
+FEW = Statements([[0, 1, 2], [1, 2, 0], [1, 0, 2]], names=["a", "b", "c"], kind="central")
 CHOICE = trilens.ChoiceMap(1, l2=0.1).fit(S)
 #: Quick parameters of the iterative maps.
 QUICK = {"n_components": 1, "max_iter": 5}
@@ -71,7 +71,7 @@ RIGHT: dict[str, Any] = {
     "outliers": [[4.0, 4.0]],
     "noise_param": 0.1,
     "columns": None,
-    "survey": Statements([[0, 1, 2]], names=["18", "15", "53"], rounds=[1]),
+    "survey": Statements([[0, 1, 2]], names=["18", "15", "53"], rounds=[1], kind="central"),
     "name": "ALL",
     "X": S,
     "k": 1,
@@ -108,7 +108,10 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
         "n_rounds": 2,
     },
     **{
-        name: {"statements": Statements(TRIPLES, rounds=[1, 1, 2, 2]), "tests": [[0, 1, 2]]}
+        name: {
+            "statements": Statements(TRIPLES, rounds=[1, 1, 2, 2], kind="central"),
+            "tests": [[0, 1, 2]],
+        }
         for name in ("passed_tests", "keep_passed")
     },
     "distort": {"objects": np.random.default_rng(0).normal(size=(9, 2))},

@@ -17,6 +17,7 @@ two = ask_raters(points[:, 2:], people, 3000, sampling="replacement", random_sta
 S = tl.Statements(
     np.concatenate([one.triples, two.triples]),
     raters=[f"a{r}" for r in one.raters] + [f"b{r}" for r in two.raters],
+    kind="central",
 )
 found = tl.individuals(S)
 print(found.sentences()[0])
@@ -24,6 +25,6 @@ ax = tl.plots.rater_map(found)
 
 # %%
 # Where the two groups see each object. A line joins the two places of an
-# object, and is coloured where they differ beyond chance.
+# object, and is colored where they differ beyond chance.
 compared = tl.compare_groups(S, [str(rater)[0] for rater in S.raters])
 ax = tl.plots.group_maps(compared)

@@ -2,8 +2,8 @@
 Points and distances
 ====================
 
-Where distances are known, lens depth and the k-relative neighbourhood graph need no answers.
-Depth is highest between the moons: it describes the whole, not the neighbourhood.
+Where distances are known, lens depth and the k-relative neighborhood graph need no answers.
+Depth is highest between the moons: it describes the whole, not the neighborhood.
 """
 
 import numpy as np
@@ -18,5 +18,5 @@ depth = tl.LensDepth().fit(moons).score_samples(grid).reshape(60, 60)
 ax = tl.plots.depth_heat_map(depth, (-1.5, 2.5, -1.5, 2.5), points=moons)
 
 # %%
-# Neighbours have few points in their lens.
+# Neighbors have few points in their lens.
 ax = tl.plots.graph_drawing(moons, tl.exact.k_rng(moons, 5, metric="euclidean"))

@@ -2,7 +2,7 @@
 A tree
 ======
 
-Branches that the answers support are coloured, with their support in per cent.
+Branches that the answers support are colored, with their support in per cent.
 """
 
 import trilens as tl

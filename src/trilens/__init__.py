@@ -1,7 +1,7 @@
 """Learning from ordinal data: medoids, outliers, classes, clusters and maps.
 
 >>> import trilens as tl
->>> S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 1, 3]], names=["a", "b", "c", "d"])
+>>> S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 1, 3]], names=["a", "b", "c", "d"], kind="central")
 >>> tl.medoid(S).name
 'a'
 

@@ -70,6 +70,7 @@ from .questions.classify.paper import (
 )
 from .questions.cluster.groups import (
     cluster as cluster,
+    structure as structure,
 )
 from .questions.cluster.map_clustering import (
     MapClustering as MapClustering,
@@ -122,9 +123,6 @@ from .questions.reliability import (
 )
 from .questions.stopping import (
     stopping as stopping,
-)
-from .questions.structure import (
-    structure as structure,
 )
 from .simulate import (
     simulate_statements as simulate_statements,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining
@@ -18,7 +19,32 @@ MOST_ROWS = 60
 
 
 class Tabular(ABC):
-    """A result that is a table."""
+    """A result that is a table.
+
+    It shows itself in two lines: what was found, and how to get at the rest.
+    """
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        # a dataclass keeps a __repr__ that its class has, and writes all fields out otherwise
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        columns = self.columns()
+        n = len(next(iter(columns.values()), ()))
+        rows = f"{counted(n, 'row')} of {', '.join(columns)}"
+        more = f"({shorten(rows, 60)}; .to_frame(), .to_dict())"
+        return f"{type(self).__name__}: {shorten(self._headline(), 180)}\n  {more}"
+
+    def _headline(self) -> str:
+        """What was found, in a line: by default the fields that are single values."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        plain = {
+            name: float(f"{value:.3g}") if type(value) is float else value
+            for name, value in values.items()
+            if isinstance(value, str | int | float)
+        }
+        return ", ".join(f"{name}={value!r}" for name, value in plain.items())
 
     @abstractmethod
     def columns(self) -> Mapping[str, Sequence[Any]]:
@@ -36,6 +62,44 @@ class Tabular(ABC):
         columns = self.columns()
         rows = zip(*columns.values(), strict=True)
         return table(list(columns), rows, caption=type(self).__name__)
+
+
+def text_table(columns: Mapping[str, Sequence[Any]]) -> str:
+    """A table in plain text: the first column to the left, the others to the right.
+
+    >>> print(text_table({"object": ["a", "bus"], "depth": [0.25, None]}))
+    object  depth
+    a       0.250
+    bus         -
+    """
+    rows = [list(columns)]
+    rows += [[_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([first, *others]).rstrip())
+    return "\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "answer"), counted(1200, "class", "classes")
+    ('1 answer', '1,200 classes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def and_list(texts: Sequence[str]) -> str:

@@ -260,7 +260,7 @@ def agreement_between(
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]])
+    >>> S = Statements([[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]], kind="central")
     >>> found = agreement_between(S, np.array(["a", "b", "c", "a", "b"]))
     >>> round(found.share, 3), found.questions
     (0.667, 2)
@@ -545,7 +545,7 @@ def disagreements(
     Examples
     --------
     >>> split = [[0, 1, 2]] * 10 + [[1, 0, 2]] * 10
-    >>> S = Statements(split + [[3, 4, 5]] * 20, names=list("abcdef"))
+    >>> S = Statements(split + [[3, 4, 5]] * 20, names=list("abcdef"), kind="central")
     >>> questions, pairs = disagreements(S, None)
     >>> questions[0].objects, round(questions[0].agreement, 2)
     (('a', 'b', 'c'), 0.47)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of
+from trilens._tabular import counted
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, opened, statements_of
@@ -35,7 +36,7 @@ from trilens.questions.medoid import Medoid, medoid
 from trilens.questions.object_facts import ObjectFacts, object_facts
 from trilens.questions.outliers import Outliers, outliers
 from trilens.questions.reliability import Reliability, reliability
-from trilens.questions.structure import Structure, structure
+from trilens.questions.structure import Structure
 from trilens.shares import DepthIntervals, counted_shares
 from trilens.statements import Statements, Summary
 from trilens.words import about_depth
@@ -80,7 +81,7 @@ class Analysis:
     plane_cov : (n, 2, 2) array or None
         How far the places on it may be off; None where that is not known.
     graph : Graph
-        Which objects are neighbours.
+        Which objects are neighbors.
     clusters : Clusters
         The groups, and how many there are.
     structure : Structure or None
@@ -210,6 +211,16 @@ class Analysis:
         frame = pd.DataFrame(self._objects()).rename(columns={"cluster": "group"})
         return frame.assign(group=frame["group"] + 1)
 
+    def __repr__(self) -> str:
+        found = self.describe
+        return (
+            f"Analysis: {counted(found.statements, 'answer')} about "
+            f"{counted(found.objects, 'object')}; most central {self.medoid.name}, "
+            f"{counted(len(self.outliers.names), 'outlier')}, "
+            f"{counted(self.clusters.n_clusters, 'group')}\n"
+            f"  (.medoid, .outliers, .clusters, ...; .to_dict(), .write('report.html'))"
+        )
+
     def _repr_html_(self) -> str:
         from trilens._tabular import table
 
@@ -227,6 +238,7 @@ class Analysis:
         names = self.graph.names
         outlying, maybe = set(self.outliers.names), set(self.medoid.candidates)
         stays = None if self.clusters.stability is None else self.clusters.stability.objects
+        sure = {} if self.classes is None else self.classes.probabilities or {}
         rows: list[Facts] = []
         for i, name in enumerate(names):
             row: Facts = {"object": name, "appearances": int(self.appearances[i])}
@@ -244,6 +256,7 @@ class Analysis:
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
+                row["probability"] = sure.get(name)
             rows.append(row)
         return rows
 
@@ -270,7 +283,7 @@ def analyze(
     answers : Fit, path, Answers, Statements, a table or (m, 3) array
         Of any kind. Of a fit with features it is also told what these add.
     labels : dict by name, or (n_objects,) iterable, optional
-        The class of each object; None where it is unlabelled.
+        The class of each object; None where it is unlabeled.
     by : str, dict or list, optional
         Groups of raters, or conditions, to compare: see `compare_groups`.
     n_clusters : int, optional
@@ -332,7 +345,7 @@ def analyze(
     if fitted is not None and held is not None and can_compare(held):
         people = individuals(fitted, predict=False, random_state=seed)
     compared = None if by is None else compare_groups(data, by, random_state=seed)
-    shape = None if fitted is None else structure(fitted, random_state=seed)
+    shape = groups.structure
     tree = None
     if shape is not None and "groups" in shape.shape and len(names) <= MOST_IN_TREE:
         tree = hierarchy(data, random_state=seed)

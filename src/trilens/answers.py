@@ -595,18 +595,23 @@ def read_or_count(
     return data.read()
 
 
-def central_counts(data: AnswersLike | Counted | CentralCounts) -> CentralCounts:
-    """The counts per object, wherever the answers lie.
+def central_counts(
+    data: AnswersLike | Counted | CentralCounts, kind: Kind | None = None
+) -> CentralCounts:
+    """The counts per object, wherever the answers lie; arrays are of this ``kind``.
 
     Examples
     --------
-    >>> central_counts(Answers([[0, 1, 2], [0, 1, 3]])).singled.tolist()
+    >>> central_counts(Answers([[0, 1, 2], [0, 1, 3]], kind="central")).singled.tolist()
     [2, 0, 0, 0]
     """
-    found = read_or_count(data, enough=True) if isinstance(data, Answers) else data
+    given = Answers(data) if is_path(data) else data
+    found = read_or_count(given, enough=True) if isinstance(given, Answers) else given
     if isinstance(found, Counted):
         return found.central
-    return found if isinstance(found, CentralCounts) else count_central(found)
+    if isinstance(found, CentralCounts):
+        return found
+    return count_central(as_statements(found, kind))
 
 
 def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
@@ -619,7 +624,7 @@ def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
 
     Examples
     --------
-    >>> pair_counts(Answers([[0, 1, 2], [0, 1, 2]])).third.tolist()
+    >>> pair_counts(Answers([[0, 1, 2], [0, 1, 2]], kind="central")).third.tolist()
     [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
     """
     found = read_or_count(data, enough=True, pairs=True) if isinstance(data, Answers) else data

@@ -61,6 +61,26 @@ FEWEST_RATERS_WITH_VARIANCE = 4
 #: thought too small, too much is made of who gave the most answers.
 RATER_SPREAD_LEVEL = 0.75
 
+# ---- Outliers: docs/claims.md, "What stands apart"
+
+#: Maps without outliers that decide, and by how much their share is multiplied: their groups are
+#: fitted to the map that is tested, and fit it a little too well.
+ISOLATION_DRAWS, ISOLATION_TIMES = 199, 1.25
+#: The share of the level that the test on the map has beside that of counts, which are clear
+#: where they show anything.
+LEVEL_OF_ISOLATION = 0.8
+#: What heavy tails count for beforehand, by what others do.
+HEAVY_TAILS_PRIOR = 0.3
+
+# ---- Groups: docs/claims.md, "How many groups"
+
+#: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
+#: groups in at most 5 % of clouds, each one's p-value is multiplied.
+TIMES_TIGHT, TIMES_UNEQUAL = 2.5, 2.0
+#: In the middle between two groups objects lie at most this densely, by how they lie about the
+#: centres.
+DENSITY_OF_GAP = 0.6
+
 # ---- Branches of a tree: docs/claims.md, "Branches of a tree"
 
 #: A branch is claimed if it is one on so many of the maps that the answers allow.
@@ -95,7 +115,7 @@ RATER_PERMUTATIONS = 199
 
 #: Labels count as learnable when chance would do as well less often than this.
 LABELS_SIGNIFICANCE = 0.02
-#: A label is contradicted when at most this share of so many neighbours have it.
+#: A label is contradicted when at most this share of so many neighbors have it.
 FEW_NEIGHBORS_AGREE = 0.25
 NEAREST_LABELS, NEAREST_OF_FEW_LABELS = 11, 7
 

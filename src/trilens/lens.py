@@ -83,7 +83,7 @@ def lens_depth(statements: OfObjects) -> FloatArray:
     >>> lens_depth([[0, 1, 2], [0, 1, 3], [2, 0, 3]]).round(2).tolist()
     [0.67, 0.0, 0.5, 0.0]
     """
-    counts = central_counts(statements)
+    counts = central_counts(statements, kind="central")
     instead = "centrality() and medoid() serve every kind"
     require_kind(counts.kind, ["central"], "lens depth", instead)
     N, D = counts.singled, counts.appears
@@ -153,7 +153,7 @@ def centrality(statements: OfObjects) -> FloatArray:
 def class_depth(counts: ClassCounts) -> FloatArray:
     """LD of every object with respect to every class, (n, K): line 1 of Algorithm 3.
 
-    0 where no statement compares the object with two labelled objects of the class.
+    0 where no statement compares the object with two labeled objects of the class.
 
     >>> from trilens.counts import count_classes
     >>> S, y = [[4, 0, 1], [0, 1, 4], [2, 3, 4]], [0, 0, 1, 1, -1]
@@ -175,11 +175,11 @@ def algorithm_3(
     Parameters
     ----------
     y : (n,) array of int
-        The class of each object, -1 where it is unlabelled.
+        The class of each object, -1 where it is unlabeled.
     train : callable
-        Given LD, (n, K), and y, it returns a classifier that has learnt from the labelled rows.
+        Given LD, (n, K), and y, it returns a classifier that has learned from the labeled rows.
     asked : array of int
-        The unlabelled objects whose class is wanted.
+        The unlabeled objects whose class is wanted.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def algorithm_3(
 
 
 def labelled_values(counts: LabelledPairCounts) -> FloatArray:
-    """V of every object and labelled object, infinite where D is 0: line 1 of Algorithm 4."""
+    """V of every object and labeled object, infinite where D is 0: line 1 of Algorithm 4."""
     N, D = counts.third, counts.appears
     return ratio(N, D, if_zero=np.inf)
 
@@ -210,15 +210,15 @@ def algorithm_4(
     Parameters
     ----------
     V : (u, |L|) array
-        Of some objects and all labelled ones, by `labelled_values`.
+        Of some objects and all labeled ones, by `labelled_values`.
     votes_for : (|L|, K) array of int
-        1 where a labelled object is of the class.
+        1 where a labeled object is of the class.
     k : float
     error_rate : float
         V is corrected for it by eq. (16).
     alone : {"random", "nearest"}
         What becomes of an empty vote: as in the paper a tie of all classes, or those of least V
-        vote (where that is infinite all labelled objects).
+        vote (where that is infinite all labeled objects).
 
     Returns
     -------
@@ -550,7 +550,7 @@ def pairs_of(statements: OfPairs) -> PairCounts:
     if isinstance(given, Answers):
         given = read_or_count(given, enough=True, pairs=True)
     if not isinstance(given, Counted | PairCounts):
-        given = as_statements(given)
+        given = as_statements(given, "central")
     instead = f"the lens map serves every kind: {option('method', 'lensmap')}"
     require_kind(given.kind, ["central"], "the k-RNG", instead)
     return pair_counts(given)

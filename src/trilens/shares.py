@@ -106,7 +106,7 @@ def counted_intervals(
 
     Examples
     --------
-    >>> S = [[0, 1, 2]] * 30 + [[1, 0, 2]] * 5
+    >>> S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, kind="central")
     >>> interval = counted_intervals(S)
     >>> interval.low.round(2).tolist(), interval.high.round(2).tolist()
     ([0.7, 0.05, 0.0], [0.95, 0.3, 0.1])
@@ -182,10 +182,12 @@ def design_effect(statements: Statements) -> DesignEffect | None:
 
     Examples
     --------
-    >>> alike = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 2)
+    >>> alike = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 2, kind="central")
     >>> design_effect(alike).factor.tolist()
     [1.0, 1.0, 1.0]
-    >>> differ = Statements([[0, 1, 2]] * 20 + [[1, 0, 2]] * 20, raters=np.arange(40) // 2)
+    >>> differ = Statements(
+    ...     [[0, 1, 2]] * 20 + [[1, 0, 2]] * 20, raters=np.arange(40) // 2, kind="central"
+    ... )
     >>> design_effect(differ).factor.round(1).tolist()
     [2.1, 2.1, 2.1]
     """

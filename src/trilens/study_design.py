@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import natural
+from trilens._tabular import counted, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, read_or_count
 from trilens.counts.central import is_path
@@ -142,8 +142,8 @@ class Design:
     def sentences(self) -> tuple[str, ...]:
         """What was asked, and what the counts may say, in plain English."""
         said = [
-            f"{self.answers:,} answers to {self.questions:,} different questions about "
-            f"{self.objects:,} objects."
+            f"{counted(self.answers, 'answer')} to {counted(self.questions, 'different question')} "
+            f"about {counted(self.objects, 'object')}."
         ]
         if self.counts_hold:
             said.append(
@@ -179,7 +179,9 @@ class Design:
 def about_chosen(answers: Any) -> list[str]:
     """That questions were chosen by earlier answers, and how many are counted; empty if not.
 
-    >>> about_chosen(Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[True, False, False]))[0]
+    >>> chosen = [True, False, False]
+    >>> S = Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=chosen, kind="central")
+    >>> about_chosen(S)[0]
     '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
 agreement and ceilings leave them out too)'
     """
@@ -213,14 +215,17 @@ def design(answers: Any, *, in_time: bool = True) -> Design:
     >>> found = design(asked)
     >>> found.counts_hold, found.blocks, found.landmarks
     (True, 1, ())
-    >>> listed = design(Statements(np.tile(asked[:50], (8, 1)), raters=np.arange(400) // 50))
+    >>> listed = design(
+    ...     Statements(np.tile(asked[:50], (8, 1)), raters=np.arange(400) // 50, kind="central")
+    ... )
     >>> listed.one_list, listed.counts_hold
     (True, False)
     """
     own = getattr(answers, "design", None)
     if isinstance(own, Design):
         return own
-    given = as_statements(Answers(answers) if is_path(answers) else answers)
+    # of an array only the questions matter, which are the same for every kind
+    given = as_statements(Answers(answers) if is_path(answers) else answers, "central")
     m, n = len(given), given.n_objects
     if m == 0:
         return Design(0, 0, 0, 0.0, False, False, 0.0, 0.0, 1, (), False, 0, None, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from trilens._tabular import counted
 from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 _REMARKS = {
     "alone": (
-        "one labelled object only, so its label cannot be checked and few objects will join its "
+        "one labeled object only, so its label cannot be checked and few objects will join its "
         "class"
     ),
     "nearest": "no neighbor in the graph, so the class of the nearest object",
-    "unknown": "never compared with two labelled objects, so the most frequent class",
+    "unknown": "never compared with two labeled objects, so the most frequent class",
     "random": "no neighbor in the graph, so a class at random",
     "unreached": (
-        "never compared with labelled objects, not even indirectly, so their classes are guesses"
+        "never compared with labeled objects, not even indirectly, so their classes are guesses"
     ),
 }
 
@@ -136,15 +137,6 @@ def feature_gain_in_words(
     if high < 0:
         return f"{text} With the features fewer answers are predicted."
     return f"{text} What the features add is within chance ({points}, 95 %)."
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "object"), counted(1200, "answer")
-    ('1 object', '1,200 answers')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 # ---- reliability: what the answers cannot support ---------------------------------------------
@@ -247,7 +239,7 @@ def _noise(predicted: float, chance: float) -> Said:
     return (
         f"A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
         f"{chance:.0%}.",
-        "As a whole, the answers cannot be told from guesses, or there are too few of them.",
+        "As a whole, the answers cannot be distinguished from guessing, or there are too few.",
         "Collect more answers, and check that the question was understood.",
     )
 
@@ -397,8 +389,8 @@ def no_group_test(test: GroupTest) -> str | None:
             number = "only one question was"
         return (
             f"the groups have lists of their own, and {number} asked in all of them, so that a "
-            f"difference of groups cannot be told from one of questions; ask all groups some of "
-            f"the same questions"
+            f"difference between groups cannot be distinguished from one between questions; ask "
+            f"all groups some of the same questions"
         )
     return _NO_GROUP_TEST[test.why_not]
 
@@ -541,8 +533,8 @@ GROUP_NOTES = {
         "two groups may look like one long one"
     ),
     "lens map": (
-        "whether there are groups cannot be told: the lens map of these answers shows groups even "
-        "where there are none; soe does not"
+        "whether there are groups cannot be determined: the lens map of these answers shows groups "
+        "even where there are none; soe does not"
     ),
     "few edges": (
         "too few objects have a neighbor in the k-RNG for so many clusters; take a larger k, or "
@@ -553,23 +545,34 @@ GROUP_NOTES = {
 
 def about_outliers(why: Reason | None) -> str | None:
     """Why nothing can be said about outliers; None where something can."""
-    return None if why is None else f"what stands apart cannot be told: {REASONS[why]}"
+    return None if why is None else f"outliers cannot be determined: {REASONS[why]}"
 
 
 def about_groups(why: Reason | None, notes: Sequence[str]) -> str | None:
-    """What cannot be told about groups; None where nothing needs to be said.
+    """What cannot be determined about groups; None where nothing needs to be said.
 
     >>> about_groups("no answers", ())
-    'whether there are groups cannot be told: there are no answers'
+    'whether there are groups cannot be determined: there are no answers'
     """
-    said = [] if why is None else [f"whether there are groups cannot be told: {REASONS[why]}"]
+    said = [] if why is None else [f"whether there are groups cannot be determined: {REASONS[why]}"]
     said += [GROUP_NOTES[note] for note in notes]
     return "; ".join(said) or None
 
 
 def about_shape(why: Reason) -> str:
-    """Why the shape of the objects cannot be told."""
-    return f"what shape the objects form cannot be told: {REASONS[why]}"
+    """Why the shape of the objects cannot be determined."""
+    return f"the shape that the objects form cannot be determined: {REASONS[why]}"
+
+
+def about_aside(names: Sequence[str]) -> str:
+    """That some objects are in no group.
+
+    >>> about_aside(["a"])
+    'One object stands apart: a.'
+    """
+    if len(names) == 1:
+        return f"One object stands apart: {names[0]}."
+    return f"{len(names)} objects stand apart: {listed(names)}."
 
 
 def about_tree(

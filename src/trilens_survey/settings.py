@@ -214,9 +214,7 @@ class Stop(Settings):
         default=None,
         description="map: 1,000 more answers would raise the share of predicted answers by less.",
     )
-    level: float | None = Field(
-        default=None, description="medoid and map: the level of what is claimed."
-    )
+    level: float | None = Field(default=None, description="medoid and map: the confidence level.")
     then: Literal["close", "warn"] = Field(
         default="close", description="Close the study, or only say so on the dashboard."
     )

@@ -8,7 +8,7 @@ import pytest
 from carlabels import car_classes
 from commandline import facts, run
 from trilens.ask import QUESTIONS
-from trilens.cli import COMMANDS, options
+from trilens.cli import COMMANDS, GROUPS, options
 from trilens.files import write_statements
 from trilens.questions.classify.classes import METHODS
 from trilens.simulate import gaussian, mixture, simulate_statements
@@ -32,6 +32,49 @@ def test_every_command_has_help_with_an_example():
     for name in COMMANDS:
         assert f"  {name} " in listed
         assert "Example: trilens " in run(name, "--help").stdout
+
+
+def test_the_help_has_groups_and_whole_sentences():
+    listed = run("--help").stdout
+    places = [listed.index(f"\n{title}:") for title in GROUPS]
+    assert places == sorted(places)
+    assert "..." not in listed.partition("Analyze:")[2]
+
+
+def test_options_for_reading_files_are_shown_when_asked_for():
+    short, whole = run("medoid", "--help").stdout, run("medoid", "--help-all").stdout
+    assert "--help-all" in short
+    for flag in ("--columns", "--encoding", "--min-seconds"):
+        assert flag not in short
+        assert flag in whole
+    plan = run("plan", "--help").stdout
+    assert "Reading FILE" not in plan
+    assert "--kind" in plan
+
+
+def test_a_typing_error_gets_a_suggestion():
+    assert "no such command: mediod; did you mean medoid?" in run("mediod", status=2).stderr
+    assert "trilens --help lists them" in run("xyzzy", status=2).stderr
+
+
+def test_convert_and_reduce_take_an_output_as_all_others(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("odd,other_1,other_2\na,b,c\na,b,c\n")
+    for command in ("convert", "reduce"):
+        run(command, file, tmp_path / "one.csv")
+        run(command, file, "-o", tmp_path / "two.csv")
+        assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
+        assert "name the file to write" in run(command, file, status=2).stderr
+        both = run(command, file, tmp_path / "one.csv", "-o", tmp_path / "two.csv", status=2)
+        assert "two outputs" in both.stderr
+        run(command, file, "-o", file, status=1)
+
+
+def test_raters_are_in_the_order_of_their_numbers(tmp_path):
+    file = tmp_path / "a.csv"
+    rows = [f"a,b,c,{who}" for who in (10, 9, "x", 1)]
+    file.write_text("\n".join(["odd,other_1,other_2,rater", *rows]) + "\n")
+    assert [each["rater"] for each in facts("describe", file)["raters"]] == ["1", "9", "10", "x"]
 
 
 def test_the_commands_offer_every_method():
@@ -173,7 +216,7 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
 
 def test_cluster_says_whether_there_are_groups(tmp_path):
     drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    for points, said in ((drawn.points, "3 groups (p = 0.025"), (gaussian(45).points, "no groups")):
+    for points, said in ((drawn.points, "3 groups (p = 0.013"), (gaussian(45).points, "no groups")):
         file = tmp_path / "answers.csv"
         write_statements(simulate_statements(points, 3000, random_state=2), file)
         assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr

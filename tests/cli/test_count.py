@@ -19,7 +19,7 @@ def study(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("study")
     drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
     S = simulate_statements(drawn.points, 6000, random_state=2)
-    named = tl.Statements(S.triples, names=[f"n{i}" for i in range(40)])
+    named = tl.Statements(S.triples, names=[f"n{i}" for i in range(40)], kind="central")
     for i, rows in enumerate(np.split(np.arange(6000), 3)):
         tl.write_statements(named.take(rows), folder / f"{i}.csv")
     tl.write_statements(named, folder / "all.parquet")
@@ -129,7 +129,7 @@ def test_classes_of_a_large_file_are_written(study: Path, tmp_path: Path, monkey
 
 def test_the_raters_of_a_large_file_are_written(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(answers, "STREAMED_BYTES", 1)
-    S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"])
+    S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"], kind="central")
     tl.write_statements(S, tmp_path / "s.parquet")
     run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
     assert '"bob",1,' in (tmp_path / "raters.csv").read_text()

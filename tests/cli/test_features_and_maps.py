@@ -20,9 +20,11 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("maps")
     _, F, S, _ = study()
     new = (S.triples >= 27).any(axis=1)
-    old = tl.Statements(S.triples[~new], 27, names=NAMES[:27])
+    old = tl.Statements(S.triples[~new], 27, names=NAMES[:27], kind="central")
     tl.write_statements(old, path / "old.csv")
-    tl.write_statements(tl.Statements(S.triples[new], 30, names=NAMES), path / "new.csv")
+    tl.write_statements(
+        tl.Statements(S.triples[new], 30, names=NAMES, kind="central"), path / "new.csv"
+    )
     np.savez(path / "features.npz", names=NAMES, vectors=F)
     np.save(path / "nameless.npy", F[:27])
     M = tl.ChoiceMap(2, l2=0.1, feature_share={"features": 0.9})

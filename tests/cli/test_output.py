@@ -27,7 +27,7 @@ def file(tmp_path_factory):
     names = [*NAMES, *(f"object {i}" for i in range(5, 24))]
     path = tmp_path_factory.mktemp("output") / "answers.csv"
     raters = [f"rater {i % 3}" for i in range(1800)]
-    tl.write_statements(Statements(S.triples, names=names, raters=raters), path)
+    tl.write_statements(Statements(S.triples, names=names, raters=raters, kind="central"), path)
     return path
 
 

@@ -40,7 +40,7 @@ def test_a_plan_is_printed_written_and_drawn(canned: None, tmp_path: Path) -> No
     result = run(*words, "-o", yaml, "--picture", picture)
     assert result.stdout.splitlines()[0].startswith("goal ")
     assert "price" in result.stdout
-    assert "assumed: objects differ in 2, 3 or 5 respects" in result.stderr
+    assert "assumed: objects vary along 2, 3 or 5 dimensions" in result.stderr
     assert f"wrote {yaml}" in result.stderr
     assert "<svg" in picture.read_text()
     objects = tmp_path / "objects"

@@ -23,7 +23,7 @@ def people():
     S = survey(POINTS, raters=16, per=60, pool=60, seed=1)
     seconds = np.random.default_rng(0).lognormal(1, 0.5, len(S))
     names = [f"o{i}" for i in range(16)]
-    return Statements(S.triples, names=names, raters=S.raters, seconds=seconds)
+    return Statements(S.triples, names=names, raters=S.raters, seconds=seconds, kind="central")
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ def test_a_list_of_objects(tmp_path: Path) -> None:
 
 
 def test_classes(tmp_path: Path) -> None:
-    S = tl.Statements(draw(200, 9, 4), names=[f"o{i}" for i in range(9)])
+    S = tl.Statements(draw(200, 9, 4), names=[f"o{i}" for i in range(9)], kind="central")
     tl.write_statements(S, tmp_path / "a.csv")
     labels = {f"o{i}": "xy"[i % 2] for i in range(7)}
     found = count_files(tmp_path / "a.csv", labels=labels)
@@ -209,7 +209,7 @@ def test_classes(tmp_path: Path) -> None:
 
 
 def test_counts_of_paths(tmp_path: Path) -> None:
-    S = tl.Statements(draw(100, 8, 0), 8)
+    S = tl.Statements(draw(100, 8, 0), 8, kind="central")
     tl.write_statements(S, tmp_path / "a.csv")
     for path in (tmp_path / "a.csv", str(tmp_path), [tmp_path / "a.csv"]):
         assert tl.count_central(path).singled.tolist() == tl.count_central(S).singled.tolist()
@@ -300,7 +300,7 @@ def test_a_first_count_is_gone_on_from(tmp_path: Path) -> None:
 
 def test_kinds_do_not_mix(tmp_path: Path) -> None:
     tl.write_statements(tl.Statements([[0, 1, 2]], kind="odd"), tmp_path / "a.csv")
-    tl.write_statements(tl.Statements([[0, 1, 2]]), tmp_path / "b.csv")
+    tl.write_statements(tl.Statements([[0, 1, 2]], kind="central"), tmp_path / "b.csv")
     with pytest.raises(tl.errors.KindError, match="odd statements to counts of central"):
         count_files(tmp_path)
 
@@ -388,7 +388,7 @@ def test_urls(tmp_path: Path) -> None:
     files = fsspec.filesystem("memory")
     triples = draw(500, 20, 7)
     plain_parquet(tmp_path / "a.parquet", triples, rows=100)
-    tl.write_statements(tl.Statements(triples), tmp_path / "b.csv.gz")
+    tl.write_statements(tl.Statements(triples, kind="central"), tmp_path / "b.csv.gz")
     for name in ("a.parquet", "b.csv.gz"):
         files.pipe_file(f"/answers/{name}", (tmp_path / name).read_bytes())
     try:

@@ -57,12 +57,12 @@ def test_an_array_knows_its_objects_from_the_labels():
 
 def test_automatic_layout():
     few = np.array([[0, 1, 2]])
-    assert not count_pairs(Statements(few, n_objects=4096)).is_sparse
-    assert count_pairs(Statements(few, n_objects=4097)).is_sparse
-    assert count_pairs(Statements(few, n_objects=1_000_000)).appears.nnz == 6
+    assert not count_pairs(Statements(few, n_objects=4096, kind="central")).is_sparse
+    assert count_pairs(Statements(few, n_objects=4097, kind="central")).is_sparse
+    assert count_pairs(Statements(few, n_objects=1_000_000, kind="central")).appears.nnz == 6
     many = np.tile(few, (5000 * 5000 // 8, 1))
-    assert not count_pairs(Statements(many, n_objects=5000)).is_sparse
-    assert count_pairs(Statements(many[1:], n_objects=5000)).is_sparse
+    assert not count_pairs(Statements(many, n_objects=5000, kind="central")).is_sparse
+    assert count_pairs(Statements(many[1:], n_objects=5000, kind="central")).is_sparse
 
 
 @pytest.mark.parametrize("layouts", ["dd", "ds", "sd", "ss"])
@@ -139,7 +139,7 @@ def test_wrong_layout():
 )
 def test_wrong_labels(y, text):
     with pytest.raises(LabelError, match=text):
-        count_classes(Statements([[0, 1, 2]]), y, 2)
+        count_classes(Statements([[0, 1, 2]], kind="central"), y, 2)
 
 
 def test_wrong_number_of_classes():
@@ -150,8 +150,8 @@ def test_wrong_number_of_classes():
 @pytest.mark.parametrize(
     ("labelled", "text"),
     [
-        ([0, 3], "labelled object 3 does not exist; ids go from 0 to 2"),
-        ([-1], "labelled object -1"),
+        ([0, 3], "labeled object 3 does not exist; ids go from 0 to 2"),
+        ([-1], "labeled object -1"),
         ([0, 0], "listed twice"),
         ([[0, 1]], "list of object ids"),
         (["a"], "list of object ids"),
@@ -163,7 +163,10 @@ def test_wrong_labelled_objects(labelled, text):
 
 
 def test_counts_that_do_not_belong_together():
-    three, four = Statements([[0, 1, 2]]), Statements([[0, 1, 2]], n_objects=4)
+    three, four = (
+        Statements([[0, 1, 2]], kind="central"),
+        Statements([[0, 1, 2]], n_objects=4, kind="central"),
+    )
     odd = Statements([[0, 1, 2]], kind="odd")
     for count in (count_central, count_pairs):
         with pytest.raises(ParameterError, match="cannot add counts of shapes"):
@@ -178,7 +181,7 @@ def test_counts_that_do_not_belong_together():
         count_classes(three, [0, 0, 0], 1) + count_classes(three, [0, 0, -1], 1)
     with pytest.raises(ParameterError, match="counts of shapes"):
         count_labelled_pairs(three, [0]) + count_labelled_pairs(three, [0, 1])
-    with pytest.raises(LabelError, match="different labelled objects"):
+    with pytest.raises(LabelError, match="different labeled objects"):
         count_labelled_pairs(three, [0]) + count_labelled_pairs(three, [1])
 
 

@@ -42,7 +42,7 @@ def test_counts_of_statements_are_those_of_count_central(kind: str) -> None:
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("names", [None, ["", "a\0", "ä", "10", "x" * 1000]])
 def test_everything_counted_comes_back(tmp_path: Path, layout: str, names) -> None:
-    S = tl.Statements(draw(50, 5, 1).triples, 5, names)
+    S = tl.Statements(draw(50, 5, 1).triples, 5, names, kind="central")
     y = np.array([0, 1, 0, 1, -1])
     full = Counted(
         "central",
@@ -75,7 +75,7 @@ def test_a_part_and_the_rest_make_the_whole_whatever_the_names() -> None:
             order = rng.permutation(8)
             # the same statements over the same objects in another order
             moved = tl.Statements(
-                np.argsort(order)[some.triples], names=[S.names[i] for i in order]
+                np.argsort(order)[some.triples], names=[S.names[i] for i in order], kind="central"
             )
             parts.append(moved)
         total = tl.merge_counts([counted(part) for part in parts])
@@ -91,7 +91,7 @@ def test_a_part_and_the_rest_make_the_whole_whatever_the_names() -> None:
 
 
 def test_pairs_and_classes_merge_over_different_objects() -> None:
-    S = tl.Statements([[0, 1, 2], [2, 1, 3], [3, 0, 1]], names=list("abcd"))
+    S = tl.Statements([[0, 1, 2], [2, 1, 3], [3, 0, 1]], names=list("abcd"), kind="central")
     one, two = S.take([0]).subset(list("abc")), S.take([1, 2])
 
     def full(part: tl.Statements, layout: str) -> Counted:
@@ -119,8 +119,8 @@ def test_pairs_and_classes_merge_over_different_objects() -> None:
 
 
 def test_integer_names_stay_in_numerical_order() -> None:
-    a = counted(tl.Statements([[0, 1, 2]], names=["10", "9", "1"]))
-    b = counted(tl.Statements([[0, 1, 2]], names=["2", "9", "1"]))
+    a = counted(tl.Statements([[0, 1, 2]], names=["10", "9", "1"], kind="central"))
+    b = counted(tl.Statements([[0, 1, 2]], names=["2", "9", "1"], kind="central"))
     assert (a + b).names == ("1", "2", "9", "10")
     assert (a + a).names == ("10", "9", "1")  # the same list is kept as it is
 
@@ -211,7 +211,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         "import resource, signal, sys, numpy as np, trilens as tl\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
-        "S = tl.Statements([[0, 1, 2]], 5000)\n"
+        "S = tl.Statements([[0, 1, 2]], 5000, kind='central')\n"
         "try:\n"
         "    tl.write_counts(S, sys.argv[1])\n"
         "except tl.errors.FormatError as error:\n"

@@ -98,7 +98,7 @@ def test_it_waits_between_looks(tmp_path: Path) -> None:
 def test_other_counts_are_not_written_over(tmp_path: Path) -> None:
     folder, output = tmp_path / "in", tmp_path / "counts.npz"
     folder.mkdir()
-    tl.write_counts(tl.Statements([[0, 1, 2]]), output)
+    tl.write_counts(tl.Statements([[0, 1, 2]], kind="central"), output)
     with pytest.raises(FormatError, match="does not say which files were counted"):
         look(folder, output)
     with pytest.raises(FormatError, match="pairs and classes cannot be counted"):
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_named_and_tried_again(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "good.csv").write_text("a,b,c\nb,c,d\n")
     (folder / "rows.csv").write_text("a,b,c\na,a,b\nc,d,a\n")
-    S = tl.Statements([[0, 1, 2], [1, 2, 3]], names=["a", "b", "c", "d"])
+    S = tl.Statements([[0, 1, 2], [1, 2, 3]], names=["a", "b", "c", "d"], kind="central")
     tl.write_statements(S, tmp_path / "late.parquet")
     whole = (tmp_path / "late.parquet").read_bytes()
     (folder / "late.parquet").write_bytes(whole[: len(whole) // 2])

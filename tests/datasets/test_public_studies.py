@@ -409,7 +409,7 @@ def test_a_download_says_once_whose_data_these_are(
         tl.datasets.load_things_odd_one_out("test")
         assert capfd.readouterr() == ("", expected)
     assert told.startswith("things: please cite Martin N. Hebart")
-    assert told.endswith("Licence: CC BY 4.0")
+    assert told.endswith("License: CC BY 4.0")
 
 
 def test_about() -> None:
@@ -418,7 +418,7 @@ def test_about() -> None:
         assert callable(getattr(tl.datasets, one.loader))
         assert one.to_dict()["name"] == name
         assert f"cite: {one.citation}" in str(one)
-        assert f"licence: {one.license}" in str(one)
+        assert f"license: {one.license}" in str(one)
         assert one.addresses
     with pytest.raises(ParameterError, match=r"name is 'foods'; it must be one of cars, things"):
         tl.datasets.about("foods")

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trilens.errors import FormatError, KindError, ParameterError, StatementError, TrilensError
-from trilens.files import read_objects, read_statements, scan_statements, write_statements
+from trilens.files import read_statements, scan_statements, write_statements
+from trilens.files.objects import object_list
 from trilens.files.source import Source
 from trilens.statements import Statements
 
@@ -115,7 +116,9 @@ def test_files_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.7, 0.99])
 def test_truncated(ending: str, part: float, tmp_path: Path) -> None:
     path = tmp_path / f"s{ending}"
-    write_statements(Statements(np.array([[0, 1, 2]] * 500), names=["a", "b", "c"]), path)
+    write_statements(
+        Statements(np.array([[0, 1, 2]] * 500), names=["a", "b", "c"], kind="central"), path
+    )
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * part)])
     text = problem(path)
@@ -219,7 +222,7 @@ def test_object_lists(tmp_path: Path) -> None:
     ]:
         path.write_bytes(content)
         with pytest.raises(FormatError, match=what):
-            read_objects(path)
+            object_list(path)
 
 
 VALID = {
@@ -269,7 +272,7 @@ def test_no_other_error_escapes(ending: str, data: st.DataObject, tmp_path: Path
     if seed is None:
         path = tmp_path / f"valid{ending or '.csv'}"
         if not path.exists():
-            S = Statements([[0, 1, 2]] * 3, names=["a", "7", "1"], raters=["r"] * 3)
+            S = Statements([[0, 1, 2]] * 3, names=["a", "7", "1"], raters=["r"] * 3, kind="central")
             write_statements(S, path)
         seed = path.read_bytes()
     read_or_refuse(data.draw(mutated(seed) | st.binary(max_size=64)), ending, tmp_path)

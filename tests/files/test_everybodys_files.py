@@ -275,7 +275,7 @@ def test_bad_tables_of_ids(read, tmp_path: Path) -> None:
         ("id,name\n7,van\n7,coupe\n", "row 3: the id '7' is already in row 2"),
         ("id,name\n7,van\n8,van\n", "row 3: the name 'van' is already in row 2"),
         ("id,name\n7,\n", "row 2: the name is empty"),
-        ("id,name\n7\n", "row 2: not as many columns"),
+        ("id,name\n7\n", "row 2: 1 columns where the first row has 2"),
         ("id,name\n", "has a header and no objects"),
     ]:
         path.write_text(table)

@@ -122,7 +122,9 @@ def test_integer_names_come_back_in_numerical_order(
     ending: str, ids: list[int], tmp_path: Path
 ) -> None:
     names = [str(i) for i in sorted(ids)]
-    S = Statements([[2, 1, 0], *([i, 0, 1] for i in range(2, len(ids)))], names=names)
+    S = Statements(
+        [[2, 1, 0], *([i, 0, 1] for i in range(2, len(ids)))], names=names, kind="central"
+    )
     write_statements(S, tmp_path / f"s{ending}")
     back = read_statements(tmp_path / f"s{ending}")
     assert back.names == tuple(names)
@@ -132,7 +134,7 @@ def test_integer_names_come_back_in_numerical_order(
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".npz"])
 def test_tables_keep_objects_that_no_statement_names(ending: str, tmp_path: Path) -> None:
     for names in (["a", "b", "c", "never"], ["3", "1", "2", "0"]):
-        S = Statements([[0, 1, 2]], names=names)
+        S = Statements([[0, 1, 2]], names=names, kind="central")
         write_statements(S, tmp_path / f"s{ending}")
         assert read_statements(tmp_path / f"s{ending}").names == tuple(names)
         empty = Statements([], names=names, kind="odd")
@@ -165,7 +167,9 @@ def test_statements_of_larger_questions_come_back_equal(ending: str, tmp_path: P
 
 
 def test_json_lines_are_plain(tmp_path: Path) -> None:
-    S = Statements([[0, 1, 2]], names=["a", 'é"', "c"], rounds=[4], seconds=[np.nan])
+    S = Statements(
+        [[0, 1, 2]], names=["a", 'é"', "c"], rounds=[4], seconds=[np.nan], kind="central"
+    )
     write_statements(S, tmp_path / "s.jsonl")
     assert (tmp_path / "s.jsonl").read_text() == (
         '{"central": "a", "other_1": "é\\"", "other_2": "c", "round": 4, "seconds": null}\n'
@@ -187,18 +191,20 @@ def test_json_lines_are_plain(tmp_path: Path) -> None:
 )
 def test_names_that_would_not_come_back(name: str, ending: str, what: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=what):
-        write_statements(Statements([[0, 1, 2]], names=["a", "b", name]), tmp_path / f"s{ending}")
+        write_statements(
+            Statements([[0, 1, 2]], names=["a", "b", name], kind="central"), tmp_path / f"s{ending}"
+        )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_ending_lists_the_known(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"unknown ending \.xlsx; use one of \.csv, "):
-        write_statements(Statements([[0, 1, 2]]), tmp_path / "s.xlsx")
+        write_statements(Statements([[0, 1, 2]], kind="central"), tmp_path / "s.xlsx")
 
 
 def test_long_raters_do_not_explode(tmp_path: Path) -> None:
     raters = ["r" * 100_000, *["s"] * 3000]
-    S = Statements([[0, 1, 2]] * 3001, raters=np.array(raters, dtype=object))
+    S = Statements([[0, 1, 2]] * 3001, raters=np.array(raters, dtype=object), kind="central")
     write_statements(S, tmp_path / "s.parquet")
     back = read_statements(tmp_path / "s.parquet").raters
     assert back is not None

@@ -10,7 +10,7 @@ import trilens as tl
 from commandline import facts, run
 from trilens.cli.options import read_features_of
 from trilens.errors import FormatError
-from trilens.files.objects import read_object_table, read_objects
+from trilens.files.objects import object_list, read_object_table
 from trilens.files.pictures import find_pictures
 from trilens.files.vectors import read_features
 
@@ -58,7 +58,7 @@ def test_names_and_classes_of_a_study(objects, tmp_path):
     [
         ("id,name\n7,van\n7,bus\n", "row 3: the id '7' is already in row 2"),
         ("name,label\nvan,x\n,y\n", "row 3: the name is empty"),
-        ("id,name,label\n7,van\n", "row 2: not as many columns"),
+        ("id,name,label\n7,van\n", "row 2: 2 columns where the first row has 3"),
     ],
 )
 def test_tables_that_are_none(tmp_path, text, problem):
@@ -127,8 +127,8 @@ def test_a_header_that_is_not_understood_is_no_object(tmp_path):
     with pytest.raises(
         FormatError, match=r"the columns are stimulus, title, image, category; .*id"
     ):
-        read_objects(file)
+        object_list(file)
     file.write_text("id|name|label\n7|van|road\n8|ship|sea\n")
-    assert read_objects(file) == ["van", "ship"]
+    assert list(object_list(file).names) == ["van", "ship"]
     file.write_text("image, the\nvan\nbus\n")
-    assert read_objects(file) == ["image, the", "van", "bus"]
+    assert list(object_list(file).names) == ["image, the", "van", "bus"]

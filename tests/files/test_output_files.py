@@ -15,7 +15,7 @@ from trilens.errors import FormatError
 from trilens.files import atomic_write, write_statements
 from trilens.statements import Statements
 
-S = Statements([[0, 1, 2]])
+S = Statements([[0, 1, 2]], kind="central")
 
 
 def test_replaces_on_success_and_keeps_the_mode(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from hypothesis import given, strategies as st
 
 from trilens.answers import Answers
 from trilens.errors import FormatError, StatementError
-from trilens.files import read_objects, read_statements, scan_statements
+from trilens.files import read_statements, scan_statements
+from trilens.files.objects import object_list
 from trilens.files.source import owned
 from trilens.files.text import even_spaces, plain_integers
 from trilens.statements import Statements
@@ -200,7 +201,7 @@ def test_objects_fix_order_and_add(read, tmp_path: Path) -> None:
     # a rater with spaces makes the names be read as text
     with_rater = "central,other_1,other_2,rater\n1,3,5,A 01\n"
     assert read(with_rater, objects=["5", "3", "1"]).triples.tolist() == [[2, 1, 0]]
-    assert read_objects(tmp_path / "objects.txt") == ["5", "3", "1", "9"]
+    assert list(object_list(tmp_path / "objects.txt").names) == ["5", "3", "1", "9"]
 
 
 def test_json_lines(read) -> None:

@@ -63,7 +63,7 @@ def test_listed_objects_need_no_first_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", [".csv", ".txt", ".csv.gz", ".jsonl", ".parquet", ".arrow"])
 def test_rows_are_the_files_own(tmp_path: Path, ending: str) -> None:
     triples = [[0, 1, 2]] * 50
-    S = Statements(triples, names=["a b", 'c"\nd', "e"])
+    S = Statements(triples, names=["a b", 'c"\nd', "e"], kind="central")
     write_statements(S, tmp_path / f"s{ending}")
     short = scan_statements(tmp_path / f"s{ending}", objects=["a b", 'c"\nd'])
     first = {".jsonl": 1, ".parquet": 1, ".arrow": 1}.get(ending, 2)
@@ -78,8 +78,12 @@ def test_row_in_a_later_block(tmp_path: Path) -> None:
 
 
 def test_mixed_sources(tmp_path: Path) -> None:
-    write_statements(Statements([[0, 1, 2]], names=["a", "b", "c", "unseen"]), tmp_path / "1.npz")
-    write_statements(Statements([[0, 1, 2]], names=["d", "b", "a"]), tmp_path / "2.parquet")
+    write_statements(
+        Statements([[0, 1, 2]], names=["a", "b", "c", "unseen"], kind="central"), tmp_path / "1.npz"
+    )
+    write_statements(
+        Statements([[0, 1, 2]], names=["d", "b", "a"], kind="central"), tmp_path / "2.parquet"
+    )
     (tmp_path / "3.csv").write_text("e,a,b\n")
     found = scan_statements(str(tmp_path / "*"))
     assert found.names == ("a", "b", "c", "unseen", "d", "e")

@@ -27,7 +27,7 @@ from trilens.maps import Comparisons, violations
 from trilens.statements import Statements
 from trilens.statements.names import is_missing
 
-S = Statements([[0, 1, 2]], names=["a", "b b", "c,d"])
+S = Statements([[0, 1, 2]], names=["a", "b b", "c,d"], kind="central")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_labels(content: str, tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b"object,label\n", "no labels, only a header"),
-        (b"a,red\n", "must name the columns object and label, once each; it is a, red"),
+        (b"a,red\n", "must have the columns object and label, once each; it has a, red"),
         (b"object,label,label\na,b,c\n", "once each"),
         (b"object,label\na,red\n\nb,\n", "row 4: the label of object 'b' is empty"),
         (b"object,label\n ,red\n", "row 2: the object is empty"),
@@ -197,8 +197,8 @@ def test_layouts(text, rows, tmp_path):
     [
         (b"", FormatError, "is empty"),
         (b"near_1,near_2,far_1,far_2\n", FormatError, "only a header"),
-        (b"one,two,three,four\n1,2,3,4\n", FormatError, "must name the columns near_1"),
-        (b"0,1,2\n", FormatError, "must name the columns"),
+        (b"one,two,three,four\n1,2,3,4\n", FormatError, "must have the columns near_1"),
+        (b"0,1,2\n", FormatError, "must have the columns"),
         (b"0,1,2,3\n0,1,2\n", FormatError, "row 2: 3 columns where the first row has 4"),
         (b"0,1,2,3\n0,1,1,0\n", StatementError, "row 2: .*two different pairs"),
         (b"0,1,2,3\n0,0,1,2\n", StatementError, "row 2: .*different objects"),

@@ -100,7 +100,7 @@ def test_tables_and_arrays(tmp_path):
         ("v.csv", b"object,x\n\na,1\n\nb,z\n", "row 5: 'z' is not a number"),
         ("v.jsonl", b'{"vector": [1, 2]}\n{"vector": [1]}', "the same number of coordinates"),
         ("v.npy", b"nothing", "no numpy arrays"),
-        ("v.parquet", b"PAR1", "cannot be read"),
+        ("v.parquet", b"PAR1", "not a Parquet file"),
     ],
 )
 def test_bad_files(tmp_path, name, content, words):

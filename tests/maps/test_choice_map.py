@@ -160,14 +160,16 @@ def test_raters_may_be_texts_and_partly_missing():
     careless = {f"r{i}" for i in np.flatnonzero(raters.careless)}
     names = np.array([f"r{i}" for i in S.raters], dtype=object)
     names[::7], names[1::31] = None, ""
-    M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=names))
+    M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=names, kind="central"))
     assert set(M.rater_lapses_) == {f"r{i}" for i in range(8)}
     worst = sorted(M.rater_lapses_, key=M.rater_lapses_.__getitem__)[-len(careless) :]
     assert set(worst) == careless
     numbers = np.where(np.arange(1100) % 7 == 0, np.nan, S.raters.astype(float))
-    M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=numbers))
+    M = ChoiceMap(2, l2=0.01).fit(
+        Statements(S.triples, n_objects=20, raters=numbers, kind="central")
+    )
     assert set(map(float, M.rater_lapses_)) == set(map(float, range(8)))
-    nobody = Statements(S.triples, n_objects=20, raters=[""] * 1100)
+    nobody = Statements(S.triples, n_objects=20, raters=[""] * 1100, kind="central")
     assert ChoiceMap(2, l2=0.01).fit(nobody).rater_lapses_ == {}
 
 
@@ -184,7 +186,9 @@ def test_folds_by_rater_predict_new_raters_and_new_questions():
         assert not set(codes[train]) & set(codes[test])
         held += test
     assert (held == 1).all()
-    same = Statements(np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50))
+    same = Statements(
+        np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50), kind="central"
+    )
     assert folds_by_rater(same, np.random.default_rng(0)) is None
 
 
@@ -231,7 +235,7 @@ def test_the_order_of_objects_and_rows_does_not_matter(kind, raters):
 
 def test_numbers_as_names_are_in_the_order_of_numbers():
     _, S = asked(n=20, m=400)
-    named = Statements(S.triples, 20, [str(i) for i in range(20)])
+    named = Statements(S.triples, 20, [str(i) for i in range(20)], kind="central")
     np.testing.assert_array_equal(
         ChoiceMap(2).fit(named).embedding_, ChoiceMap(2).fit(S).embedding_
     )
@@ -311,7 +315,7 @@ def test_statements_of_another_kind_are_refused_and_an_array_is_of_the_kind_of_t
     M = ChoiceMap(2, l2=0.1).fit(S)
     np.testing.assert_array_equal(M.predict_proba(S.triples), M.predict_proba(S))
     with pytest.raises(KindError, match=r"kind odd.*kind central.*Statements\(array, kind='odd'\)"):
-        M.predict_proba(Statements(S.triples))
+        M.predict_proba(Statements(S.triples, kind="central"))
     with pytest.raises(KindError, match=r"kind odd.*kind closer"):
         M.predict_proba(Statements(S.triples, kind="closer"))
     with pytest.raises(ParameterError, match="about 40 objects, but only 30 are on the map"):
@@ -346,7 +350,7 @@ def test_degenerate_input_gives_finite_maps(kind, parameters):
 
 def test_objects_without_statements_are_in_the_middle():
     points, S = asked(n=16, m=500)
-    more = Statements(S.triples, n_objects=19)
+    more = Statements(S.triples, n_objects=19, kind="central")
     with pytest.warns(UnmentionedObjectsWarning, match=r"3 of the 19 objects \(16, 17, 18\)"):
         M = ChoiceMap().fit(more)
     assert np.isfinite(M.embedding_).all()
@@ -382,7 +386,7 @@ def test_a_penalty_keeps_answers_without_contradictions_finite():
 )
 def test_bad_parameters_are_one_clear_line(estimator, says):
     with pytest.raises(ParameterError, match=says) as caught:
-        estimator.fit(Statements([[0, 1, 2]]))
+        estimator.fit(Statements([[0, 1, 2]], kind="central"))
     assert "\n" not in str(caught.value)
 
 
@@ -397,7 +401,9 @@ def test_bad_parameters_are_one_clear_line(estimator, says):
 )
 def test_bad_weights_are_refused(weights, says):
     with pytest.raises(ParameterError, match=says):
-        ChoiceMap(1, l2=0.1).fit(Statements([[0, 1, 2], [1, 0, 2]]), sample_weight=weights)
+        ChoiceMap(1, l2=0.1).fit(
+            Statements([[0, 1, 2], [1, 0, 2]], kind="central"), sample_weight=weights
+        )
 
 
 def test_no_statements_are_refused():

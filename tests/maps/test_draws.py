@@ -21,7 +21,7 @@ def test_given_time_draws_are_those_of_importance_sampling(monkeypatch):
     rng = np.random.default_rng(0)
     answers = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3], [0, 1, 2]]
     times = [3, 2, 2, 1, 2]
-    S = Statements(np.repeat(answers, times, axis=0), 4)
+    S = Statements(np.repeat(answers, times, axis=0), 4, kind="central")
     M = ChoiceMap(1, l2=0.1, length="distance").fit(S)
     lapse = np.full(len(S), 0.3)
     drawn = draws.draw_maps(S, M.fit_.map, M.l2_, lapse, 4000, np.random.default_rng(1))
@@ -61,7 +61,7 @@ def _median(values, chance):
 def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
     # nothing says which way round the second half of the line lies
     halves = [[b + at, a + at, c + at] for at in (0, 7) for a, b, c in combinations(range(7), 3)]
-    S = Statements(np.repeat(halves, times, axis=0), 14)
+    S = Statements(np.repeat(halves, times, axis=0), 14, kind="central")
     M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
     shares = []
     for seed in range(20):
@@ -73,7 +73,7 @@ def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
 
 
 def test_few_draws_are_of_different_maps():
-    S = Statements([[1, 0, 2], [2, 1, 3], [1, 0, 3], [2, 0, 3]] * 3)
+    S = Statements([[1, 0, 2], [2, 1, 3], [1, 0, 3], [2, 0, 3]] * 3, kind="central")
     M = ChoiceMap(1, l2=0.1).fit(S)
     few = [drawn_of(M, 4, seed)[:, 1, 0] > 0 for seed in range(40)]
     assert 0.01 < np.mean([len(set(each.tolist())) == 1 for each in few]) < 0.4
@@ -97,7 +97,7 @@ def test_another_seed_draws_the_same_maps():
 def test_objects_that_nobody_was_asked_about_may_be_anywhere():
     triples = [[1, 0, 2], [2, 1, 3], [1, 0, 3], [3, 2, 4], [2, 0, 4]] * 6
     with pytest.warns(UnmentionedObjectsWarning):
-        M = ChoiceMap(1, l2=0.1).fit(Statements(triples, 300))
+        M = ChoiceMap(1, l2=0.1).fit(Statements(triples, 300, kind="central"))
     drawn = drawn_of(M, 100)
     drawn /= drawn[:, :5].std(axis=1, keepdims=True)
     among = drawn.std(axis=0)[:, 0]
@@ -106,7 +106,7 @@ def test_objects_that_nobody_was_asked_about_may_be_anywhere():
 
 
 def test_fewer_draws_than_maps_side_by_side():
-    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
     M = ChoiceMap(1, l2=0.1).fit(S)
     assert drawn_of(M, 3).shape == (3, 4, 1)
     np.testing.assert_array_equal(drawn_of(M, 40), drawn_of(M, 40))

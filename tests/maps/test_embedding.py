@@ -72,7 +72,7 @@ def test_fitted_attributes_agree_with_each_other(few, Estimator, init):
     rng = np.random.default_rng(3)
     wrong = rng.random(len(S)) < 0.2
     rows = np.where(wrong[:, None], S.triples[:, [1, 2, 0]], S.triples)
-    S = Statements(rows, n_objects=15)
+    S = Statements(rows, n_objects=15, kind="central")
     found = Estimator(init=init, random_state=4).fit(S)
     assert found.embedding_.shape == (15, 2)
     np.testing.assert_allclose(found.embedding_.mean(axis=0), 0, atol=1e-9)
@@ -178,7 +178,7 @@ def test_the_smallest_inputs(Estimator, init):
 
 @pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
 def test_objects_without_statements_get_finite_coordinates():
-    S = Statements([[0, 1, 2], [3, 1, 2], [3, 0, 1]], n_objects=6)
+    S = Statements([[0, 1, 2], [3, 1, 2], [3, 0, 1]], n_objects=6, kind="central")
     for Estimator in ALL:
         assert np.isfinite(Estimator(random_state=0).fit_transform(S)).all()
 
@@ -248,7 +248,7 @@ def test_bad_comparisons_are_refused(rows, says):
 def test_violations_are_strict_and_need_coordinates_for_every_object():
     X = [[0.0], [1.0], [-1.0]]
     assert violations(X, [[0, 1, 2]], kind="closer") == 1
-    assert violations(X, Statements([[0, 1, 2]])) == 0
+    assert violations(X, Statements([[0, 1, 2]], kind="central")) == 0
     assert violations(X, [[0, 1, 1, 2], [1, 2, 0, 2]]) == 0.5
     assert violations(X, np.empty((0, 3), int)) == 0
     with pytest.raises(ParameterError, match="about 4 objects, but only 3 are in the embedding"):

@@ -204,7 +204,7 @@ def test_the_order_of_objects_does_not_matter():
     _, F, S, _ = study()
     turned = np.random.default_rng(8).permutation(30)
     names = [f"o{i}" for i in range(30)]
-    named = tl.Statements(S.triples, 30, names=names)
+    named = tl.Statements(S.triples, 30, names=names, kind="central")
     M = tl.ChoiceMap(2, l2=0.5).fit(named, features=F)
     N = tl.ChoiceMap(2, l2=0.5).fit(named.subset(turned), features=F[turned])
     np.testing.assert_allclose(M.embedding_[turned], N.embedding_, atol=1e-8)
@@ -232,7 +232,7 @@ def test_everything_that_a_map_can_do_it_can_do_with_features():
     assert (np.linalg.eigvalsh(errors) > 0).all()
     low, high = M.error_rate_interval_
     assert 0 <= low <= M.error_rate_ <= high
-    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 5)
+    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 5, kind="central")
     W = tl.ChoiceMap(2, l2=0.5, raters="weights", feature_share=0.9).fit(raters, features=F)
     assert W.raters_ == "weights"
     assert W.score(study()[3]) > 0.5
@@ -268,7 +268,7 @@ def test_features_travel_by_metadata_routing():
 
 def test_answers_too_large_to_hold_take_them_too(monkeypatch, tmp_path):
     _, F, S, _ = study()
-    S = tl.Statements(S.triples, 30, names=[f"n{i}" for i in range(30)])
+    S = tl.Statements(S.triples, 30, names=[f"n{i}" for i in range(30)], kind="central")
     tl.write_statements(S, tmp_path / "answers.csv")
     held = tl.fit(S, features=dict(zip(S.names, F, strict=True)))
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)

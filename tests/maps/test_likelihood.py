@@ -126,7 +126,7 @@ def test_choices_know_neither_order_nor_repeats(kind):
 
 
 def test_a_wrong_answer_without_lapses_costs_what_its_sides_differ():
-    choices = collect_choices(Statements([[0, 1, 2]]))
+    choices = collect_choices(Statements([[0, 1, 2]], kind="central"))
     X = np.array([[0.0], [1000.0], [1001.0]])
     for path in ("pairs", "rows"):
         with likelihood(choices, path=path) as f:

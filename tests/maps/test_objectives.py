@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from trilens.maps import pairs as module
 from trilens.maps.comparison_loss import Objective, comparison_loss, pair_comparisons
 from trilens.maps.comparisons import Comparisons, as_comparisons
+from trilens.statements import Statements
 
 OBJECTIVES = {
     "soe": Objective("distance", "squared hinge", margin=0.1),
@@ -43,7 +44,7 @@ def comparisons_of(seed, n=9, m=60, repeat=True):
     rng = np.random.default_rng(seed)
     triples = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
     general = np.array([rng.choice(n, 4, replace=False) for _ in range(m)])
-    rows = np.concatenate([as_comparisons(triples).rows, general])
+    rows = np.concatenate([as_comparisons(Statements(triples, kind="central")).rows, general])
     if repeat:
         rows = np.concatenate([rows, rows[::3], rows[::5]])
     return Comparisons(rows, n_objects=n)

@@ -117,9 +117,9 @@ def test_what_cannot_be_placed_is_one_line():
         F.place(features=np.ones((1, 2)))
     with pytest.raises(tl.errors.ParameterError, match="on the map already"):
         F.place(features={"3": np.ones(6)})
-    named = tl.Statements([["a", "b", "c"], ["b", "c", "d"]])
+    named = tl.Statements([["a", "b", "c"], ["b", "c", "d"]], kind="central")
     N4 = tl.ChoiceMap(1, l2=0.1).fit(named)
-    unknown = tl.Statements([["x", "y", "z"]])
+    unknown = tl.Statements([["x", "y", "z"]], kind="central")
     assert N4.place(unknown).names == ("x", "y", "z")  # three new ones, placed together
 
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_placed_is_one_line():
 def test_a_loaded_fit_is_the_saved_one(tmp_path):
     _, F, S, _ = study()
     raters = tl.Statements(
-        S.triples, 30, names=[f"o{i}" for i in range(30)], raters=np.arange(150) % 5
+        S.triples, 30, names=[f"o{i}" for i in range(30)], raters=np.arange(150) % 5, kind="central"
     )
     M = tl.ChoiceMap(2, l2=0.1, feature_share=0.9).fit(raters, features=F)
     M.fit_.save(tmp_path / "study.fit")
@@ -160,7 +160,7 @@ def test_sparse_features_and_weights_of_raters_are_kept(tmp_path):
     assert L.settings.shares == (0.4, 0.5)
     new = {"words": sparse.csr_array(np.round(F[:1])), "pictures": F[:1]}
     np.testing.assert_allclose(L.place(features=new).coordinates, M.place(features=new).coordinates)
-    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 3)
+    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 3, kind="central")
     W = tl.ChoiceMap(2, l2=0.1, raters="weights").fit(raters)
     W.fit_.save(tmp_path / "weights.fit")
     np.testing.assert_array_equal(

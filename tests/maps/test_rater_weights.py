@@ -156,7 +156,7 @@ def test_information_is_that_of_each_raters_map(kind):
 
 
 def test_copies_are_of_what_each_rater_was_asked_about():
-    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 2]], 5, raters=["a", "b", "a"])
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 2]], 5, raters=["a", "b", "a"], kind="central")
     copies = RaterCopies(S, np.array([0, 1, 0]), 2)
     assert list(zip(copies.rater, copies.object, strict=True)) == [
         (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (1, 3),

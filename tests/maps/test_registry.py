@@ -51,7 +51,7 @@ def test_an_unknown_map_is_told_the_known_ones():
 
 
 def test_one_question_has_a_choice_map():
-    same = Statements([[0, 1, 2]] * 5, n_objects=4)
+    same = Statements([[0, 1, 2]] * 5, n_objects=4, kind="central")
     found = coordinates(same, "choice", "cv")
     assert len(found) == 4
     assert np.isfinite(found).all()

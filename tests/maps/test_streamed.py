@@ -66,7 +66,7 @@ def large(tmp_path: Path, monkeypatch) -> tl.Answers:
     """Answers in a file that counts as too large."""
     points = np.random.default_rng(0).standard_normal((40, 2))
     S = tl.simulate_statements(points, 6000, error_rate=0.1, random_state=1)
-    S = tl.Statements(S.triples, 40, [f"object {i}" for i in range(40)])
+    S = tl.Statements(S.triples, 40, [f"object {i}" for i in range(40)], kind="central")
     tl.write_statements(S, tmp_path / "large.csv")
     monkeypatch.setattr(answers, "STREAMED_BYTES", 100)
     return tl.Answers(tmp_path / "large.csv")
@@ -172,7 +172,7 @@ def test_passes_over_all_answers_go_on_from_a_part_of_them(tmp_path: Path, monke
     points = np.random.default_rng(0).standard_normal((200, 2))
     S = tl.simulate_statements(points, 40_000, error_rate=0.2, random_state=1)
     names = [f"object {i}" for i in range(200)]
-    S = tl.Statements(S.triples, 200, names)
+    S = tl.Statements(S.triples, 200, names, kind="central")
     for i, rows in enumerate(np.split(np.arange(40_000), 4)):
         tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
     whole = tl.fit(S, n_components=2)
@@ -200,7 +200,7 @@ def _answered(points: np.ndarray, triples: np.ndarray) -> tl.Statements:
     central = triples[rows, first]
     triples[rows, first] = triples[:, 0]
     triples[:, 0] = central
-    return tl.Statements(triples, len(points))
+    return tl.Statements(triples, len(points), kind="central")
 
 
 @pytest.mark.parametrize("design", ["landmarks", "popular"])

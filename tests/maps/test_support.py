@@ -34,14 +34,16 @@ def test_guesses_have_neither_groups_nor_outliers(kind):
 def test_answers_that_contradict_each_other_all_say_nothing():
     rng = np.random.default_rng(1)
     rows = np.array([rng.choice(15, 3, replace=False) for _ in range(150)])
-    S = Statements(np.concatenate([rows, np.roll(rows, 1, axis=1), np.roll(rows, 2, axis=1)]))
+    S = Statements(
+        np.concatenate([rows, np.roll(rows, 1, axis=1), np.roll(rows, 2, axis=1)]), kind="central"
+    )
     found = cluster(S)
     assert found.n_clusters == 1
     assert found.suggestion.p_value is None
 
 
 def test_objects_that_were_never_asked_about_are_no_rest_to_stand_apart_from():
-    S = Statements([[0, 1, 2], [1, 2, 3], [0, 3, 2]] * 40, n_objects=20)
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 3, 2]] * 40, n_objects=20, kind="central")
     F = fit(S)
     assert F.support.reason == "unasked objects"
     assert outliers(F).names == ()
@@ -55,7 +57,7 @@ def test_parts_that_no_answer_connects_are_no_groups():
         simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)
         for i in range(2)
     )
-    S = Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24)
+    S = Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24, kind="central")
     F = fit(S)
     assert F.support.reason == "unconnected objects"
     assert cluster(F).n_clusters == 1

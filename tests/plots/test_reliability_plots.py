@@ -42,7 +42,7 @@ def test_raters_stand_on_one_axis_the_most_careful_first(found):
     drawn = np.concatenate([dots.get_offsets() for dots in ax.collections[1::2]])
     assert sorted(drawn[:, 0]) == pytest.approx(sorted(row.blind for row in found.raters))
     with pytest.raises(ParameterError, match="no raters"):
-        plots.rater_intervals(reliability(Statements([[0, 1, 2]])))
+        plots.rater_intervals(reliability(Statements([[0, 1, 2]], kind="central")))
 
 
 def test_the_bar_has_chance_prediction_agreement_and_the_best(found):
@@ -50,7 +50,7 @@ def test_the_bar_has_chance_prediction_agreement_and_the_best(found):
     texts = [text.get_text() for text in ax.texts]
     assert len(texts) == 4
     assert f"two raters agree {found.ceiling:.0%}" in texts
-    assert len(plots.ceiling_bar(reliability([[0, 1, 2]])).texts) == 1
+    assert len(plots.ceiling_bar(reliability(Statements([[0, 1, 2]], kind="central"))).texts) == 1
 
 
 def test_models_stand_between_chance_and_the_ceiling(people, tmp_path):

@@ -49,7 +49,7 @@ def test_the_majority_of_few_answers_would_promise_too_much():
     rng = np.random.default_rng(0)
     # two answers to each of 600 questions, all of them guesses
     triples = np.concatenate([rng.permuted(np.tile(t, (2, 1)), axis=1) for t in _triples(rng, 600)])
-    S = Statements(triples, n_objects=40)
+    S = Statements(triples, n_objects=40, kind="central")
     assert agreement_between(S, None).share == pytest.approx(1 / 3, abs=0.05)
 
 
@@ -81,7 +81,7 @@ def test_the_interval_holds_the_truth_in_most_studies():
 
 
 def test_where_all_agree_the_interval_does_not_end_at_one_point():
-    S = Statements([[0, 1, 2], [3, 4, 5]] * 10)
+    S = Statements([[0, 1, 2], [3, 4, 5]] * 10, kind="central")
     found = agreement_between(S, None)
     assert found.share == 1.0
     assert found.low < 0.95
@@ -89,7 +89,7 @@ def test_where_all_agree_the_interval_does_not_end_at_one_point():
 
 
 def test_without_repeats_there_is_no_ceiling_and_it_is_said():
-    found = reliability(Statements([[0, 1, 2], [3, 4, 5], [0, 3, 5]]))
+    found = reliability(Statements([[0, 1, 2], [3, 4, 5], [0, 3, 5]], kind="central"))
     assert found.ceiling is None
     assert found.ceiling_interval is None
     assert found.reachable is None
@@ -98,7 +98,7 @@ def test_without_repeats_there_is_no_ceiling_and_it_is_said():
 
 
 def test_one_rater_has_no_ceiling_but_repeats_an_answer():
-    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5]], raters=["a", "a", "a"])
+    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5]], raters=["a", "a", "a"], kind="central")
     found = reliability(S)
     assert found.ceiling is None
     assert "from one rater" in found.no_ceiling
@@ -106,9 +106,11 @@ def test_one_rater_has_no_ceiling_but_repeats_an_answer():
 
 
 def test_only_the_questions_that_are_listed_count():
-    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [4, 3, 5]])
+    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [4, 3, 5]], kind="central")
     assert reliability(S).ceiling == 0.5
-    assert reliability(S, repeated=Statements([[2, 1, 0]], n_objects=6)).ceiling == 1.0
+    assert (
+        reliability(S, repeated=Statements([[2, 1, 0]], n_objects=6, kind="central")).ceiling == 1.0
+    )
     assert reliability(S, repeated=[False, False, True, True]).ceiling == 0.0
 
 
@@ -148,7 +150,7 @@ def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
         guess = rng.random(len(rater)) < rng.uniform(0, 0.6, len(amounts))[rater]
         first = np.where(guess, rng.integers(3, size=len(rater)), 0)
         triples = np.take_along_axis(asked, (first[:, None] + np.arange(3)) % 3, axis=1)
-        found = agreement_between(Statements(triples, raters=rater), rater)
+        found = agreement_between(Statements(triples, raters=rater, kind="central"), rater)
         right, wrong = 0.7 + 0.1, 0.1
         held.append(found.low <= right**2 + 2 * wrong**2 <= found.high)
     assert sum(held) >= 36

@@ -84,13 +84,15 @@ def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_
     rows = [[1, 0, x]] * N + [[x, 0, 1]] * (D - N)
     y = [0, *[1] * (n_labelled - 1), -1]
     both = {"k": k, "error_rate": error_rate, "random_state": 0}
-    on_it = KRNGClassifier(**both).fit(Statements(rows, n_objects=x + 1), y)
-    below = KRNGClassifier(**both).fit(Statements([*rows, [x, 0, 1]], n_objects=x + 1), y)
+    on_it = KRNGClassifier(**both).fit(Statements(rows, n_objects=x + 1, kind="central"), y)
+    below = KRNGClassifier(**both).fit(
+        Statements([*rows, [x, 0, 1]], n_objects=x + 1, kind="central"), y
+    )
     assert on_it.how_[x] == "neighbours"  # 1 is: the third object was never 0
     assert on_it.transduction_[x] == 1
     votes = [0, 1]
     assert reference.krng_votes(rows, y, 2, k, x, error_rate)[0] == votes
-    # one answer less at the centre, and 0 votes too: a tie of the two classes
+    # one answer less at the center, and 0 votes too: a tie of the two classes
     assert reference.krng_votes([*rows, [x, 0, 1]], y, 2, k, x, error_rate)[0] == [1, 1]
     picks = {
         KRNGClassifier(k, error_rate=error_rate, random_state=s)
@@ -102,14 +104,14 @@ def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_
 
 
 def test_ties_of_the_vote_are_broken_at_random():
-    S = Statements([[0, 2, 1], [3, 2, 1], [4, 0, 1], [4, 2, 3]])
+    S = Statements([[0, 2, 1], [3, 2, 1], [4, 0, 1], [4, 2, 3]], kind="central")
     y = ["a", "a", "b", "b", None]
     picks = {KRNGClassifier(k=3, random_state=s).fit(S, y).predict([4])[0] for s in range(30)}
     assert picks == {"a", "b"}
 
 
 def test_candidates_of_k_and_wrong_ones():
-    S, y = Statements([[0, 1, 2], [1, 2, 3], [4, 0, 1]]), [0, 0, 1, 1, -1]
+    S, y = Statements([[0, 1, 2], [1, 2, 3], [4, 0, 1]], kind="central"), [0, 0, 1, 1, -1]
     assert set(KRNGClassifier(k=[1, 3]).fit(S, y).loo_errors_) == {1, 3}
     for wrong in (0, [], [2, 0], "best"):
         with pytest.raises(ParameterError, match=r"^k "):
@@ -146,7 +148,7 @@ def test_every_classifier_on_top_separates_two_groups(classifier):
     ("y", "text"),
     [
         ([0, 0, 0, -1], "at least two classes"),
-        ([-1, None, float("nan"), ""], "no object is labelled"),
+        ([-1, None, float("nan"), ""], "no object is labeled"),
         ([0, 0, 1], "3 labels for 4 objects"),
         ([0, "a", 0, "a"], "different types"),
     ],
@@ -154,7 +156,7 @@ def test_every_classifier_on_top_separates_two_groups(classifier):
 def test_labels_that_do_not_do(y, text):
     for model in (LensDepthClassifier(), KRNGClassifier()):
         with pytest.raises(LabelError, match=text):
-            model.fit(Statements([[0, 1, 2]], n_objects=4), y)
+            model.fit(Statements([[0, 1, 2]], n_objects=4, kind="central"), y)
 
 
 def test_labels_of_numpy_types_and_missing_ones():
@@ -168,7 +170,9 @@ def test_make_classifier_refuses_a_k_that_nobody_takes():
         make_classifier("depth", k=3)
 
 
-SIX = Statements([[0, 1, 4], [1, 0, 4], [2, 3, 5], [3, 2, 5], [0, 4, 2], [2, 5, 1], [4, 0, 3]])
+SIX = Statements(
+    [[0, 1, 4], [1, 0, 4], [2, 3, 5], [3, 2, 5], [0, 4, 2], [2, 5, 1], [4, 0, 3]], kind="central"
+)
 CLASSIFIERS = [LensDepthClassifier, KRNGClassifier, MapClassifier]
 
 
@@ -244,8 +248,8 @@ def two_groups(n=30, m=3000, error_rate=0.0):
 
 
 def test_an_empty_vote_is_a_tie_of_all_classes_by_the_papers_rule():
-    # 4 is compared with labelled pairs, but always with a labelled object between
-    S = Statements([[0, 4, 1], [1, 4, 0], [2, 4, 3], [3, 4, 2]])
+    # 4 is compared with labeled pairs, but always with a labeled object between
+    S = Statements([[0, 4, 1], [1, 4, 0], [2, 4, 3], [3, 4, 2]], kind="central")
     y = ["a", "a", "b", "b", None]
     fitted = [KRNGClassifier(1, alone="random", random_state=s).fit(S, y) for s in range(30)]
     assert {model.how_[4] for model in fitted} == {"random"}
@@ -286,7 +290,7 @@ def test_one_labelled_object_of_each_class(classifier):
     method = "krng" if classifier == "krng" else "depth"
     options = {} if classifier == "krng" else {"classifier": classifier}
     remarks = classify(S, y, method, **options).remarks
-    assert any("one labelled object" in remark and "0, 1" in remark for remark in remarks)
+    assert any("one labeled object" in remark and "0, 1" in remark for remark in remarks)
 
 
 def test_max_depth_is_the_class_of_highest_depth():
@@ -301,7 +305,7 @@ def test_max_depth_is_the_class_of_highest_depth():
     assert model.predict(hidden).tolist() == depth.argmax(axis=1).tolist()
     assert model.chosen_parameters_ == {"classifier": "max-depth"}
     # nothing is known of an object that no statement names: any class
-    lonely = Statements(S.triples, n_objects=31)
+    lonely = Statements(S.triples, n_objects=31, kind="central")
     picks = {
         LensDepthClassifier("max-depth", random_state=s).fit(lonely, [*y, None]).transduction_[30]
         for s in range(20)
@@ -326,7 +330,7 @@ def test_a_classifier_may_learn_from_unlabelled_rows_too():
     assert seen == [(30, 24), (6, 0)]
     spread = LensDepthClassifier(LabelSpreading(), semi_supervised=True).fit(S, y)
     assert (spread.transduction_ == truth).mean() > 0.9
-    with pytest.raises(ParameterError, match="knn learns from labelled objects alone"):
+    with pytest.raises(ParameterError, match="knn learns from labeled objects alone"):
         LensDepthClassifier(semi_supervised=True).fit(S, y)
 
 
@@ -350,7 +354,7 @@ def test_counts_suffice_for_algorithms_3_and_4():
     with pytest.raises(LabelError, match="under other labels"):
         LensDepthClassifier().fit(by_class, other)
     other[1] = -1
-    with pytest.raises(LabelError, match="other labelled objects"):
+    with pytest.raises(LabelError, match="other labeled objects"):
         KRNGClassifier().fit(by_pair, other)
     with pytest.raises(ParameterError, match="needs LabelledPairCounts, not ClassCounts"):
         KRNGClassifier().fit(by_class, codes)
@@ -370,3 +374,14 @@ def test_features_with_all_answers_wrong_mirror_those_with_none():
     assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)
     assert np.abs(error.mean()) < 0.01
     assert np.corrcoef(clean.ravel(), mirrored.ravel())[0, 1] < -0.95
+
+
+def test_every_predicted_class_has_a_probability():
+    drawn = mixture(24, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 900, random_state=2)
+    y = [None if i < 4 else label for i, label in enumerate(drawn.labels.tolist())]
+    found = classify(S, y)
+    assert list(found.probabilities) == list(found.predicted) == list(S.names[:4])
+    assert all(0.5 <= sure <= 1 for sure in found.probabilities.values())
+    assert np.isnan(found.probability[4:]).all()
+    assert classify(S, y, classifier="svm-linear").probabilities is None

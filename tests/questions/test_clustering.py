@@ -24,7 +24,7 @@ import reference
 
 
 @given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
-@pytest.mark.filterwarnings("ignore:.* a neighbour in the k-RNG")
+@pytest.mark.filterwarnings("ignore:.* a neighbor in the k-RNG")
 def test_every_object_gets_a_cluster(S, n_clusters, k):
     model = KRNGClustering(n_clusters, k=k, random_state=0).fit(S)
     assert model.labels_.shape == (S.n_objects,)
@@ -68,7 +68,7 @@ def _on_a_line(more, n_objects=8):
     x = np.array([0, 1, 2, 10, 11, 12])
     rows = [[b, a, c] for a in range(6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
     assert all(x[a] < x[b] < x[c] for b, a, c in rows)
-    return Statements(np.array(rows + more), n_objects=n_objects)
+    return Statements(np.array(rows + more), n_objects=n_objects, kind="central")
 
 
 def test_isolated_objects_join_the_nearest_and_are_reported():
@@ -83,17 +83,17 @@ def test_isolated_objects_join_the_nearest_and_are_reported():
 def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
     rows = [[x, a, b] for a in range(8) for b in range(a) for x in range(8) if x not in (a, b)]
     near = [[x, a, b] for x, a, b in rows if {a, b} != {5, 6}]
-    S = Statements([*near, [3, 5, 6], [2, 5, 4], [1, 6, 4], [6, 5, 4]], n_objects=8)
+    S = Statements([*near, [3, 5, 6], [2, 5, 4], [1, 6, 4], [6, 5, 4]], n_objects=8, kind="central")
     model = KRNGClustering(2, k=1)
-    with pytest.warns(UserWarning, match="have a neighbour in the k-RNG, too few for 2 clusters"):
+    with pytest.warns(UserWarning, match="have a neighbor in the k-RNG, too few for 2 clusters"):
         model.fit(count_pairs(S))
     assert len(model.isolated_) > 4
     told = cluster(S, n_clusters=2, method="krng", k=1)
     assert told.suggestion.notes == ("few edges",)
     assert told.labels.tolist() == model.labels_.tolist()
     nothing = KRNGClustering(2, k=1)
-    with pytest.warns(UserWarning, match="no object has a neighbour"):
-        nothing.fit(Statements(rows))
+    with pytest.warns(UserWarning, match="no object has a neighbor"):
+        nothing.fit(Statements(rows, kind="central"))
     assert not nothing.labels_.any()
 
 
@@ -121,7 +121,7 @@ def test_parts_are_numbered_as_they_appear():
 def test_only_some_methods_correct_for_wrong_answers():
     rows = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
     with pytest.raises(ParameterError, match="krng and lensmap"):
-        cluster(rows, 2, "soe", error_rate=0.1)
+        cluster(Statements(rows, kind="central"), 2, "soe", error_rate=0.1)
 
 
 @pytest.mark.parametrize("sigma", [1e-200, 1e200])

@@ -163,14 +163,14 @@ def test_what_gives_no_groups_is_refused_in_a_line(moved, by, words):
 def test_no_answers_and_no_raters():
     with pytest.raises(ParameterError, match="no answers to compare"):
         compare_groups(Statements(np.zeros((0, 3), dtype=int), n_objects=4), [])
-    S = Statements([[0, 1, 2], [1, 2, 3]] * 8)
+    S = Statements([[0, 1, 2], [1, 2, 3]] * 8, kind="central")
     with pytest.raises(ParameterError, match="who gave each answer"):
         compare_groups(S, {"1": "a"})
     found = compare_groups(S, ["a", "b"] * 8)
     assert found.p_value is None
     assert not found.differ
     assert "add a column called rater" in found.why_not
-    assert "cannot be told" in found.sentences()[1]
+    assert "cannot be determined" in found.sentences()[1]
 
 
 def test_an_unknown_group_is_no_group(moved):
@@ -294,3 +294,21 @@ def test_three_groups_are_compared_at_once():
     assert [group.name for group in found.groups] == ["a", "b", "c"]
     assert found.p_value is not None
     assert found.shift.shape == (N,)
+
+
+def test_the_effect_of_groups_is_how_much_more_they_agree_within():
+    from people_who_differ import survey
+    from trilens.questions.group_agreement import group_agreement
+
+    group = np.repeat(np.arange(16) % 2, 150)
+    differ = survey("ab" * 8, one_list=True)
+    found = group_agreement(differ, differ.raters, group)
+    assert 0 < found.low < found.difference < found.high
+    assert found.difference == pytest.approx(found.within - found.between)
+    assert 140 < found.questions <= 150
+    alike = survey("a" * 16, one_list=True)
+    found = group_agreement(alike, alike.raters, group)
+    assert found.low < 0 < found.high
+    assert group_agreement(alike.take(np.arange(150)), alike.raters[:150], group[:150]) is None
+    said = compare_groups(differ, group.tolist()).sentences()
+    assert any("more often within groups than between them" in each for each in said)

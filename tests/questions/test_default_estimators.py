@@ -19,7 +19,9 @@ from trilens.simulate import mixture, simulate_statements
 
 POINTS = mixture(12, means=[[0, 0], [9, 0]], random_state=0)
 NAMES = [f"object {i}" for i in range(12)]
-S = tl.Statements(simulate_statements(POINTS, 200, random_state=1).triples, names=NAMES)
+S = tl.Statements(
+    simulate_statements(POINTS, 200, random_state=1).triples, names=NAMES, kind="central"
+)
 Y = np.where(np.arange(12) % 3, POINTS.labels, -1)
 
 
@@ -48,7 +50,7 @@ def test_a_classifier_predicts_the_objects_of_statements(fitted):
     np.testing.assert_array_equal(fitted.predict(S.triples), fitted.transduction_)
     np.testing.assert_array_equal(fitted.predict(pd.Series(["object 4"])), fitted.predict([4]))
     with pytest.raises(ParameterError, match="object 'pear' is not among those of the fit"):
-        fitted.predict(tl.Statements([("object 1", "object 2", "pear")]))
+        fitted.predict(tl.Statements([("object 1", "object 2", "pear")], kind="central"))
     with pytest.raises(ParameterError, match="about 13 objects, but only 12"):
         fitted.predict([[0, 1, 12]])
     for other in (tl.KRNGClassifier(), tl.LensDepthClassifier()):

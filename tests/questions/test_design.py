@@ -28,7 +28,9 @@ def test_random_triples_are_seldom_taken_for_anything_else():
 
 def test_one_list():
     rng = np.random.default_rng(0)
-    S = Statements(np.tile(asked(rng, 100, 30), (10, 1)), 30, raters=np.arange(1000) // 100)
+    S = Statements(
+        np.tile(asked(rng, 100, 30), (10, 1)), 30, raters=np.arange(1000) // 100, kind="central"
+    )
     found = design(S)
     assert found.one_list
     assert found.few_questions
@@ -85,12 +87,16 @@ def test_questions_that_follow_answers():
 def test_one_rater_with_half_of_the_answers_is_told():
     rng = np.random.default_rng(6)
     rows = asked(rng, 600, 20)
-    half = Statements(rows, 20, raters=np.r_[np.zeros(300, int), 1 + np.arange(300) % 11])
-    even = Statements(rows, 20, raters=np.arange(600) % 4)
+    half = Statements(
+        rows, 20, raters=np.r_[np.zeros(300, int), 1 + np.arange(300) % 11], kind="central"
+    )
+    even = Statements(rows, 20, raters=np.arange(600) % 4, kind="central")
     assert design(half).one_rater_leads
     assert not design(even).one_rater_leads
     assert about_design(design(even)) == []
-    listed = Statements(np.tile(rows[:60], (10, 1)), 20, raters=np.arange(600) // 60)
+    listed = Statements(
+        np.tile(rows[:60], (10, 1)), 20, raters=np.arange(600) // 60, kind="central"
+    )
     assert [caution.code for caution in about_design(design(listed))] == ["design"]
 
 
@@ -98,7 +104,7 @@ def test_nothing_one_rater_and_three_objects():
     empty = Statements(np.empty((0, 3), dtype=int), 5)
     assert design(empty).answers == 0
     assert design(empty).counts_hold
-    few = design(Statements([[0, 1, 2], [1, 0, 2]], raters=["a", "a"]))
+    few = design(Statements([[0, 1, 2], [1, 0, 2]], raters=["a", "a"], kind="central"))
     assert (few.raters, few.largest_share, few.one_rater_leads) == (1, 1.0, False)
     assert few.counts_hold
 
@@ -112,7 +118,7 @@ def test_intervals_hold_where_everybody_answers_one_list():
     rows = np.tile(list_.triples, (10, 1))
     wrong = rng.random(len(rows)) < 0.1
     rows[wrong] = np.roll(rows[wrong], 1, axis=1)
-    S = Statements(rows, 20, raters=np.arange(800) // 80)
+    S = Statements(rows, 20, raters=np.arange(800) // 80, kind="central")
     found = tl.depth_intervals(S)
     assert found.method == "choice"
     covered = (found.low <= 0.85 * truth + 0.05) & (found.high >= 0.85 * truth + 0.05)

@@ -87,7 +87,9 @@ def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tm
 
 
 def test_names_that_are_numbers_come_back_too(tmp_path):
-    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], names=["10", "2", "7", "1"])
+    S = Statements(
+        [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], names=["10", "2", "7", "1"], kind="central"
+    )
     found = distances(S)
     found.write(tmp_path / "d.csv")
     np.testing.assert_array_equal(
@@ -149,9 +151,9 @@ def test_what_cannot_be_written_leaves_nothing_behind(found, tmp_path):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
-        ([[0, 1, 2]], {"method": "pca"}, "method is 'pca'"),
+        (Statements([[0, 1, 2]], kind="central"), {"method": "pca"}, "method is 'pca'"),
         (Statements(np.zeros((0, 3), dtype=int), n_objects=4), {}, "there are none"),
-        (Statements([[0, 1, 2]], n_objects=5001), {}, "at most 5,000 objects"),
+        (Statements([[0, 1, 2]], n_objects=5001, kind="central"), {}, "at most 5,000 objects"),
         (ChoiceMap(), {}, "this ChoiceMap is not fitted"),
     ],
 )
@@ -162,11 +164,11 @@ def test_bad_input_is_one_line(given, options, words):
 
 
 def test_three_objects_have_three_distances():
-    found = distances([[0, 1, 2], [0, 1, 2]])
+    found = distances(Statements([[0, 1, 2], [0, 1, 2]], kind="central"))
     assert found.matrix.shape == (3, 3)
     assert found.errors is None
 
 
 def test_objects_never_asked_about_are_said():
-    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3]], n_objects=5)
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3]], n_objects=5, kind="central")
     assert distances(S).caution == "some objects were never asked about"

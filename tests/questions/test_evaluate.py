@@ -142,7 +142,7 @@ def test_answers_of_the_model_itself(answers):
 
 def test_objects_are_found_by_their_names():
     S = survey(POINTS, raters=4, per=50, seed=1)
-    named = Statements(S.triples, names=[f"o{i}" for i in range(20)])
+    named = Statements(S.triples, names=[f"o{i}" for i in range(20)], kind="central")
     order = np.random.default_rng(0).permutation(20)
     vectors = {f"o{i}": POINTS[i] for i in order} | {"another": [0.0, 0.0]}
     plain = tl.evaluate(S, embedding=POINTS)
@@ -159,7 +159,7 @@ def test_answers_in_files_are_people_too(tmp_path):
     assert found.accuracy == tl.evaluate(S, embedding=POINTS).accuracy
 
 
-SMALL = Statements([[0, 1, 2], [1, 2, 3]] * 6, names=["a", "b", "c", "d"])
+SMALL = Statements([[0, 1, 2], [1, 2, 3]] * 6, names=["a", "b", "c", "d"], kind="central")
 SQUARE = 1.0 - np.eye(4)
 
 
@@ -180,8 +180,14 @@ SQUARE = 1.0 - np.eye(4)
         ({"distances": SQUARE * np.nan}, "finite"),
         ({"distances": -SQUARE}, "'a' and 'b' is -1; distances must be 0 or more"),
         ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
-        ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
-        ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
+        (
+            {"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"], kind="central")},
+            "no answer to 2 of 2",
+        ),
+        (
+            {"answers": Statements([[0, 1, 2]], names=["x", "y", "z"], kind="central")},
+            "other objects",
+        ),
         ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
         ({}, "give one of"),
         ({"embedding": np.eye(4), "distances": SQUARE}, "give one of"),
@@ -208,11 +214,11 @@ def test_what_cannot_be_compared():
 
 
 def test_without_repeats_no_ceiling_is_guessed():
-    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]])
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]], kind="central")
     found = tl.evaluate(S, embedding=np.eye(4))
     assert (found.ceiling, found.of_ceiling, found.agreement) == (None, None, None)
     assert found.no_ceiling == "no question was asked twice"
-    alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"])
+    alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"], kind="central")
     assert "from one rater" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling
 
 
@@ -230,7 +236,7 @@ def _crossed(questions, raters, seed=0):
         order = (best + off)[:, None] + np.arange(3)
         rows.append(np.take_along_axis(asked, order % 3, axis=1))
         who.append(np.full(questions, f"r{rater}"))
-    return Statements(np.concatenate(rows), 20, raters=np.concatenate(who))
+    return Statements(np.concatenate(rows), 20, raters=np.concatenate(who), kind="central")
 
 
 def test_raters_who_share_questions_do_not_make_more_of_them():
@@ -284,7 +290,7 @@ def _unequal(amounts, seed, lapses=0.5):
     chosen = np.where(lapse, rng.integers(3, size=len(rater)), best)
     order = (chosen[:, None] + np.arange(3)) % 3
     triples = np.take_along_axis(asked, order, axis=1)
-    return Statements(triples, 20, raters=rater), 1 - lapses / 2 * 2 / 3
+    return Statements(triples, 20, raters=rater, kind="central"), 1 - lapses / 2 * 2 / 3
 
 
 NO_CEILING = Yardstick(None, None, None, "not asked for")
@@ -335,7 +341,7 @@ def test_models_that_are_equally_good_are_seldom_told_apart(amounts):
 
 
 def test_equal_differences_are_tested_too():
-    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10))
+    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10), kind="central")
     X = np.array([[0.0], [-1.0], [1.0]])
     models = [tl.evaluate(S, embedding=X[i], name=str(i)) for i in ([0, 1, 2], [1, 0, 2])]
     found = tl.compare_models(models).differences[0]
@@ -347,12 +353,14 @@ def test_answers_without_a_rater_are_not_of_one_rater():
     S = _crossed(40, 20)
     who = np.array(S.raters)
     nobody = np.isin(who, [f"r{i}" for i in range(9, 20)])
-    blank = Statements(S.triples, 20, raters=np.where(nobody, "", who))
+    blank = Statements(S.triples, 20, raters=np.where(nobody, "", who), kind="central")
     found, plain = tl.evaluate(blank, embedding=POINTS), tl.evaluate(S, embedding=POINTS)
     assert (found.raters, plain.raters, found.unit) == (9, 20, "rater and question")
     assert found.agreement == pytest.approx(plain.agreement)
-    none = tl.evaluate(Statements(S.triples, 20, raters=[""] * len(S)), embedding=POINTS)
-    bare = tl.evaluate(Statements(S.triples, 20), embedding=POINTS)
+    none = tl.evaluate(
+        Statements(S.triples, 20, raters=[""] * len(S), kind="central"), embedding=POINTS
+    )
+    bare = tl.evaluate(Statements(S.triples, 20, kind="central"), embedding=POINTS)
     assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
     assert none.ceiling == bare.ceiling
 
@@ -360,7 +368,7 @@ def test_answers_without_a_rater_are_not_of_one_rater():
 def test_tables_are_aligned_by_their_names():
     S = survey(POINTS, raters=4, per=50, seed=1)
     names = [f"o{i}" for i in range(20)]
-    named = Statements(S.triples, names=names)
+    named = Statements(S.triples, names=names, kind="central")
     D = _distances(POINTS, "euclidean")
     plain = tl.evaluate(named, distances=D)
     assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
@@ -405,7 +413,7 @@ def test_one_table_as_they_are_and_aligned(several):
     bent = {model.name: model for model in found.aligned.models}
     raw = {model.name: model for model in found.models}
     assert bent["bent"].accuracy > raw["bent"].accuracy + 0.05
-    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learnt from noise
+    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learned from noise
     facts = json.loads(json.dumps(found.to_dict()))
     assert {each["name"] for each in facts["aligned"]["models"]} == set(models)
     assert facts["aligned"]["models"][0]["rank"][0] == 1

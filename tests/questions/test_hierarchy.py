@@ -111,7 +111,7 @@ def test_newick_names_every_object_at_half_the_height_of_the_tree(tree):
 
 def test_odd_names_are_quoted_in_newick():
     names = ["a b", "it's", "(c)", "plain"]
-    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]] * 9, names=names)
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]] * 9, names=names, kind="central")
     found = _depths(hierarchy(S).newick())
     assert sorted(found) == sorted(["'a b'", "'it''s'", "'(c)'", "plain"])
 
@@ -141,17 +141,22 @@ def test_facts_and_files(tree, tmp_path):
 
 
 def test_too_few_answers_claim_nothing_and_have_no_support():
-    found = hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+    rows = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    found = hierarchy(Statements(rows, kind="central"))
     assert found.support is None
     assert found.claimed == ()
-    assert hierarchy([[0, 1, 2]]).linkage.shape == (2, 4)  # three objects are a tree
+    three = Statements([[0, 1, 2]], kind="central")
+    assert hierarchy(three).linkage.shape == (2, 4)  # three objects are a tree
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         (Statements(np.zeros((0, 3), dtype=int), n_objects=4), "there are none"),
-        (Statements([[0, 1, 2]], n_objects=6000), "6,000 objects would have 17,997,000 pairs"),
+        (
+            Statements([[0, 1, 2]], n_objects=6000, kind="central"),
+            "6,000 objects would have 17,997,000 pairs",
+        ),
     ],
 )
 def test_what_cannot_be_a_tree_is_refused_in_a_line(given, words):

@@ -1,4 +1,4 @@
-"""Algorithm 4 against very many labelled objects: some rows at a time, the same to the digit."""
+"""Algorithm 4 against very many labeled objects: some rows at a time, the same to the digit."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_many_labelled_objects_need_little_memory(monkeypatch) -> None:
     model.fit(S, y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # all counts at once take 2 * 4 * n * labelled bytes, their shares as much again
+    # all counts at once take 2 * 4 * n * labeled bytes, their shares as much again
     assert peak < 8 * n * labelled / 2
     assert (model.transduction_[labelled:] == drawn.labels[labelled:]).mean() > 0.6

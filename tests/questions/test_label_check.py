@@ -93,7 +93,7 @@ def test_a_class_with_one_labelled_object(drawn, method):
     y = [None if i % 3 else f"c{c}" for i, c in enumerate(points.labels)]
     y[1] = "other"
     found = classify(S, y, method)
-    assert any("one labelled object" in r and "other" in r for r in found.remarks)
+    assert any("one labeled object" in r and "other" in r for r in found.remarks)
     assert "1" not in [c.object for c in found.contradictions]
 
 
@@ -142,7 +142,7 @@ def test_classes_that_no_answer_speaks_for_are_called_guesses(method):
     points = mixture(24, [[0, 0], [9, 0]], random_state=1)
     one = simulate_statements(points.points[:12], 150, random_state=2).triples
     other = simulate_statements(points.points[12:], 150, random_state=3).triples + 12
-    S = Statements(np.concatenate([one, other]), 25)
+    S = Statements(np.concatenate([one, other]), 25, kind="central")
     y = [str(c) if i < 8 else None for i, c in enumerate(points.labels)] + [None]
     said = " ".join(classify(S, y, method).remarks)
     assert "their classes are guesses: 12, 13, 14, 15, 16 and 8 more" in said

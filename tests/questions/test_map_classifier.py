@@ -140,8 +140,8 @@ def test_parameters_round_trip():
 @pytest.mark.parametrize(
     ("parameters", "y", "error", "message"),
     [
-        ({}, [0] * 60, LabelError, "all labelled objects are 0"),
-        ({}, [None] * 60, LabelError, "no object is labelled"),
+        ({}, [0] * 60, LabelError, "all labeled objects are 0"),
+        ({}, [None] * 60, LabelError, "no object is labeled"),
         ({}, [0, 1], LabelError, "there are 2 labels for 60 objects"),
         ({"n_components": "best"}, [0, 1] * 30, ParameterError, "n_components is 'best'"),
         ({"n_components": []}, [0, 1] * 30, ParameterError, "names no candidates"),

@@ -85,7 +85,9 @@ def test_equal_objects_are_in_the_set():
     _, S = planar(n=12, m=800, sampling="replacement")
     # every object twice, asked about by a coin: 0 and 12 have the same place
     rng = np.random.default_rng(3)
-    twins = Statements(S.triples + 12 * rng.integers(2, size=S.triples.shape), n_objects=24)
+    twins = Statements(
+        S.triples + 12 * rng.integers(2, size=S.triples.shape), n_objects=24, kind="central"
+    )
     found = medoid(modelled(twins))
     twin = str((int(found.name) + 12) % 24)
     assert twin in found.candidates
@@ -94,7 +96,7 @@ def test_equal_objects_are_in_the_set():
 @pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
 def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
     _, S = planar(n=12, m=200)
-    S = Statements(np.vstack([S.triples, [[12, 0, 1]]]), n_objects=14)
+    S = Statements(np.vstack([S.triples, [[12, 0, 1]]]), n_objects=14, kind="central")
     found = medoid(modelled(S))
     assert found.name not in ("12", "13")
     assert {"12", "13"} <= set(found.candidates)
@@ -153,7 +155,7 @@ def test_raters_who_differ_pull_together():
         alike.append(simulate_statements(points, 150, random_state=100 + who).triples)
     raters = np.arange(12 * 150) // 150
     for triples, low, high in ((parts, 1.3, 9.0), (alike, 0.8, 1.2)):
-        S = Statements(np.concatenate(triples), 20, raters=raters)
+        S = Statements(np.concatenate(triples), 20, raters=raters, kind="central")
         F = ChoiceMap(2, l2=0.05).fit(S).fit_
         found = cluster_dispersion(F.map, S, raters, F.lapse_of(S))
         assert low < found < high
@@ -168,7 +170,7 @@ def test_the_set_of_one_list_holds_the_medoid():
         answers = np.tile(asked.triples, (20, 1))
         wrong = rng.random(len(answers)) < 0.15
         answers[wrong] = np.roll(answers[wrong], 1, axis=1)
-        S = Statements(answers, 30, raters=np.arange(len(answers)) // 120)
+        S = Statements(answers, 30, raters=np.arange(len(answers)) // 120, kind="central")
         inside = medoid_set(modelled(S))
         held.append(inside[total_distance(points.points).argmin()])
         sizes.append(inside.sum())

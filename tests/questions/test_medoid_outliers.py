@@ -30,9 +30,9 @@ TIED = [[1, 0, 2], [3, 0, 2], [3, 4, 5]]
 
 
 def test_ties_go_by_the_number_of_answers():
-    found = medoid(TIED, "depth")
+    found = medoid(Statements(TIED, kind="central"), "depth")
     assert (found.name, found.tied) == ("3", ("1",))
-    again = medoid(count_central(Statements(TIED)))
+    again = medoid(count_central(Statements(TIED, kind="central")))
     assert (again.name, again.tied) == ("3", ("1",))
 
 

@@ -36,7 +36,7 @@ def test_counts_are_those_of_the_answers(kind):
 
 
 def test_the_most_disputed_come_first():
-    S = Statements([[0, 1, 2]] * 3 + [[1, 0, 2]] * 2 + [[0, 1, 3], [0, 2, 3]])
+    S = Statements([[0, 1, 2]] * 3 + [[1, 0, 2]] * 2 + [[0, 1, 3], [0, 2, 3]], kind="central")
     asked = object_facts(S, np.eye(4))[0].asked
     assert (asked[0].objects, asked[0].given, asked[0].answers) == ((0, 1, 2), 3, 5)
 
@@ -59,5 +59,5 @@ def test_who_answers_otherwise_is_named():
 
 def test_of_very_many_nothing_is_told(monkeypatch):
     monkeypatch.setattr(module, "_MOST_OBJECTS", 3)
-    assert object_facts(Statements([[0, 1, 2], [0, 1, 3]]), np.eye(4)) == ()
+    assert object_facts(Statements([[0, 1, 2], [0, 1, 3]], kind="central"), np.eye(4)) == ()
     assert object_facts(Statements([], n_objects=3), np.eye(3)) == ()

@@ -15,7 +15,7 @@ def _by_name(names, values):
 @pytest.mark.parametrize("raters", [True, False])
 def test_reliability(raters) -> None:
     S = tl.simulate.study(20, 500, n_raters=10, random_state=1).statements
-    S = tl.Statements(S.triples, 20, S.names, raters=S.raters if raters else None)
+    S = tl.Statements(S.triples, 20, S.names, raters=S.raters if raters else None, kind="central")
     rng = np.random.default_rng(2)
     T = S.take(rng.permutation(len(S))).subset(rng.permutation(20))
     one, other = (tl.reliability(each) for each in (S, T))

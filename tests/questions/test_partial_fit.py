@@ -14,7 +14,7 @@ from trilens.simulate import mixture, simulate_statements
 def S() -> tl.Statements:
     drawn = mixture(30, [[0, 0], [9, 0]], random_state=1)
     found = simulate_statements(drawn.points, 3000, random_state=2)
-    return tl.Statements(found.triples, 30, [f"o{i}" for i in range(30)])
+    return tl.Statements(found.triples, 30, [f"o{i}" for i in range(30)], kind="central")
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,10 @@ def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPa
 # --- what cannot be planned ---------------------------------------------------------------------
 
 
+def _central(rows: Any) -> tl.Statements:
+    return tl.Statements(rows, kind="central")
+
+
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -341,9 +345,9 @@ def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPa
         ({"target": 30}, ParameterError, "less than the 30 objects"),
         ({"goal": "map", "target": 1.5}, ParameterError, "from 0.1"),
         ({"progress": 3}, ParameterError, "function"),
-        ({"pilot": [[0, 1, 2]] * 10}, StatementError, "10 answers about 3 objects"),
-        ({"pilot": [[0, 1, 2], [3, 4, 5]] * 50}, StatementError, "never compared"),
-        ({"pilot": [[0, 1, 2]] * 50, "kind": "odd"}, KindError, "of kind central"),
+        ({"pilot": _central([[0, 1, 2]] * 10)}, StatementError, "10 answers about 3 objects"),
+        ({"pilot": _central([[0, 1, 2], [3, 4, 5]] * 50)}, StatementError, "never compared"),
+        ({"pilot": _central([[0, 1, 2]] * 50), "kind": "odd"}, KindError, "of kind central"),
     ],
 )
 def test_one_line_says_what_is_wrong(
@@ -366,7 +370,7 @@ def test_a_pilot_of_guesses() -> None:
     rng = np.random.default_rng(0)
     guesses = np.array([rng.permutation(10)[:3] for _ in range(300)])
     with pytest.raises(StatementError, match="cannot be distinguished from guessing"):
-        tl.plan(pilot=guesses)
+        tl.plan(pilot=_central(guesses))
 
 
 # --- simulated ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def _verdicts(found):
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_raters_of_another_view_are_not_called_careless(kind):
     found = reliability(survey(["a"] * 10 + ["b"] * 3, kind))
-    assert _verdicts(found) == ["careful"] * 10 + ["differs"] * 3
+    assert _verdicts(found) == ["consistent"] * 10 + ["differs"] * 3
     codes = {caution.code: caution for caution in found.cautions}
     assert "guessing" not in codes
     assert codes["differs"].names == ("r10", "r11", "r12")
@@ -32,7 +32,7 @@ def test_raters_of_another_view_are_not_called_careless(kind):
 def test_careless_and_inverted_raters_beside_another_view():
     S = survey(["a"] * 10 + ["b"] * 3 + ["guess"] * 3 + ["inverted"], each=200, seed=1)
     found = reliability(S)
-    expected = ["careful"] * 10 + ["differs"] * 3 + ["careless"] * 3 + ["inverted"]
+    expected = ["consistent"] * 10 + ["differs"] * 3 + ["careless"] * 3 + ["inverted"]
     assert _verdicts(found) == expected
     codes = {caution.code: caution for caution in found.cautions}
     assert codes["guessing"].names == ("r13", "r14", "r15")

@@ -85,7 +85,7 @@ def test_raters_with_few_answers_are_not_judged():
 
 def test_rounds_stand_in_for_raters(shapes):
     S = shapes.statements
-    found = reliability(Statements(S.triples, names=S.names, rounds=S.raters))
+    found = reliability(Statements(S.triples, names=S.names, rounds=S.raters, kind="central"))
     assert found.unit == "round"
     assert "rounds fit those of the others" in _codes(found)["guessing"].what
 
@@ -94,7 +94,7 @@ def test_a_rater_of_one_place_is_found(shapes):
     S = shapes.statements
     places = np.random.default_rng(0).integers(3, size=len(S)).astype(np.int8)
     places[np.asarray(S.raters) == 7] = 1
-    placed = Statements(S.triples, names=S.names, raters=S.raters)
+    placed = Statements(S.triples, names=S.names, raters=S.raters, kind="central")
     object.__setattr__(placed, "places", places)
     found = reliability(placed)
     assert _codes(found)["same-place"].names == ("7",)
@@ -149,7 +149,7 @@ def test_many_wrong_answers_are_said_but_are_not_noise():
 def test_every_repeated_question_counts_once():
     often = [[0, 1, 2]] * 50 + [[1, 0, 2]] * 50
     once = [[3, 4, 5]] * 2 + [[6, 7, 8]] * 2
-    found = agreement_between(Statements(often + once), None)
+    found = agreement_between(Statements(often + once, kind="central"), None)
     assert found.questions == 3
     # two questions without contradiction, one in which 49 of 99 others agree
     assert found.share == pytest.approx((1 + 1 + 49 / 99) / 3)
@@ -157,9 +157,11 @@ def test_every_repeated_question_counts_once():
 
 def test_a_rater_is_not_compared_with_themselves():
     triples = [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]]
-    found = agreement_between(Statements(triples), np.array(["a", "a", "b", "c", "c"]))
+    found = agreement_between(
+        Statements(triples, kind="central"), np.array(["a", "a", "b", "c", "c"])
+    )
     assert (found.questions, found.share) == (1, 0.0)
-    assert agreement_between(Statements([[0, 1, 2], [3, 4, 5]]), None) is None
+    assert agreement_between(Statements([[0, 1, 2], [3, 4, 5]], kind="central"), None) is None
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("central", 0.2), ("odd", 0.1), ("closer", 0.2)])
@@ -195,7 +197,7 @@ def test_judging_from_known_chances():
 
 
 def test_of_very_many_answers_a_part_is_looked_at():
-    few, many = (Statements(np.tile([[0, 1, 2]], (m, 1))) for m in (10, 200_000))
+    few, many = (Statements(np.tile([[0, 1, 2]], (m, 1)), kind="central") for m in (10, 200_000))
     assert len(looked_at(few, 0)) == 10
     rows = looked_at(many, 0)
     assert len(rows) == len(np.unique(rows)) < 100_000
@@ -252,11 +254,11 @@ def test_one_rater_who_gave_much_is_told():
     rng = np.random.default_rng(0)
     triples = np.array([rng.permutation(8)[:3] for _ in range(220)])
     who = np.r_[np.zeros(110, dtype=int), 1 + np.arange(110) % 11]
-    found = reliability(Statements(triples, raters=who))
+    found = reliability(Statements(triples, raters=who, kind="central"))
     caution = next(each for each in found.cautions if each.code == "one-rater")
     assert caution.what == "One rater gave 50% of the answers."
     assert caution.names == ("0",)
-    even = reliability(Statements(triples, raters=np.arange(220) % 4))
+    even = reliability(Statements(triples, raters=np.arange(220) % 4, kind="central"))
     assert "one-rater" not in _codes(even)
 
 

@@ -34,7 +34,7 @@ def people():
 @pytest.mark.slow
 def test_test_questions_are_counted_apart(people):
     asked = people.triples[0]
-    right = Statements([asked.tolist()], n_objects=20)
+    right = Statements([asked.tolist()], n_objects=20, kind="central")
     found = reliability(people, catch=right)
     same = (np.sort(people.triples, axis=1) == np.sort(asked)).all(axis=1)
     assert found.catch["asked"] == same.sum() > 1
@@ -52,7 +52,7 @@ def test_test_questions_are_counted_apart(people):
     ("catch", "words"),
     [
         (["a"], "1 values for"),
-        (Statements([[0, 1, 2]], names=["x", "y", "z"]), "not in the statements"),
+        (Statements([[0, 1, 2]], names=["x", "y", "z"], kind="central"), "not in the statements"),
         (Statements([[0, 1, 2]], kind="odd"), "kind odd"),
     ],
 )
@@ -63,7 +63,7 @@ def test_bad_test_questions(people, catch, words):
 
 def test_the_right_answer_must_be_one_of_the_three():
     with pytest.raises(ParameterError, match="it shows"):
-        reliability([[0, 1, 2], [3, 4, 5]], catch=["4", None])
+        reliability(Statements([[0, 1, 2], [3, 4, 5]], kind="central"), catch=["4", None])
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_halves_of_guesses_do_not_agree():
     rng = np.random.default_rng(0)
     triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
     raters = np.arange(1500) % 30
-    assert abs(reliability(Statements(triples, raters=raters)).split_half) < 0.6
+    assert abs(reliability(Statements(triples, raters=raters, kind="central")).split_half) < 0.6
     found = reliability(study(n_statements=3000).statements)
     assert found.split_half > 0.9
     assert found.halves.unit == "rater"
@@ -99,7 +99,7 @@ def test_halves_of_guesses_do_not_agree():
 def test_what_people_disagree_about_most():
     clear = [[i, i + 1, i + 2] for i in range(0, 30, 3)] * 6
     open_ = [[30, 31, 32], [31, 30, 32], [32, 30, 31]] * 4
-    S = Statements(clear + open_, n_objects=33, raters=np.arange(72))
+    S = Statements(clear + open_, n_objects=33, raters=np.arange(72), kind="central")
     found = reliability(S)
     assert found.questions[0].objects == ("30", "31", "32")
     assert found.questions[0].agreement == pytest.approx(18 / 66)
@@ -147,7 +147,7 @@ def _lists(design, seed, *, other=False, raters=16, per=40):
         scores = 3 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, per))
         order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
         rows.append(np.take_along_axis(T, order, axis=0).T)
-    S = Statements(np.concatenate(rows), 15, raters=who)
+    S = Statements(np.concatenate(rows), 15, raters=who, kind="central")
     group = (np.arange(raters) >= raters // 2).astype(np.int64)
     fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=20, tol=1e-3))
     return differing_groups(S, who, group[who], fitted, seed, permutations=99)

@@ -119,10 +119,8 @@ def test_a_map_gives_every_object_a_place(estimator):
 
 
 @pytest.mark.parametrize("estimator", EVERY, ids=name)
-def test_an_array_is_taken_for_central_statements(estimator):
-    model = clone(estimator)
-    if name(model) in ("SOE", "STE", "TSTE", "GNMDS"):
-        model.set_params(kind="central")
+def test_an_array_is_taken_with_its_kind(estimator):
+    model = clone(estimator).set_params(kind="central")
     rows = STATEMENTS.triples
     fitted = model.fit(rows, SOME) if estimator in CLASSIFIERS else model.fit(rows)
     assert fitted is model

@@ -71,7 +71,7 @@ def test_classes_of_all_objects(study, method: str, large) -> None:
     assert (by_svm.labels == expected).mean() > 0.9
     with pytest.raises(LabelError, match="none of the 1 objects is in the statements"):
         tl.classify(answers, {"elsewhere": "a"}, method)
-    with pytest.raises(LabelError, match="all labelled objects are 'a'"):
+    with pytest.raises(LabelError, match="all labeled objects are 'a'"):
         tl.classify(answers, {"1": "a", "2": "a"}, method)
 
 
@@ -205,14 +205,14 @@ def test_the_report_claims_what_that_of_a_small_file_does(study, tmp_path: Path,
     done = _run("analyze", study[0], "-o", page)
     assert done.exit_code == 0, done.output
     text = re.sub(r"<[^>]*>", "", page.read_text())
-    assert "cannot be told" not in text
+    assert "cannot be determined" not in text
     assert "The objects form three groups" in text
 
 
 def test_guesses_in_large_files_support_no_claim(tmp_path: Path, large) -> None:
     rng = np.random.default_rng(0)
     triples = rng.permuted(np.tile(np.arange(60), (6000, 1)), axis=1)[:, :3]
-    tl.write_statements(tl.Statements(triples, 60), tmp_path / "a.parquet")
+    tl.write_statements(tl.Statements(triples, 60, kind="central"), tmp_path / "a.parquet")
     answers = tl.Answers(tmp_path / "a.parquet")
     found = tl.cluster(answers)
     assert found.n_clusters == 1

@@ -13,7 +13,7 @@ from trilens.errors import StatementError
 from trilens.files import write_statements
 from trilens.questions.cluster.suggest import suggest_clusters
 from trilens.questions.shapes import fit_shapes, is_straight
-from trilens.questions.structure import structure_of_map
+from trilens.questions.structure import _with_aside, structure_of_map
 from trilens.simulate import simulate_statements
 
 
@@ -185,14 +185,14 @@ def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, stra
 def test_few_objects_have_no_shape(n):
     found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
     assert found.shape == "cloud"
-    assert found.caution == "what shape the objects form cannot be told: there are too few objects"
+    assert found.caution.startswith("the shape that the objects form cannot be determined: there ")
     same = structure_of_map(np.zeros((20, 2)))
     assert "too few objects differ" in same.sentence
 
 
 def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
-    found = tl.structure(tl.Statements(triples, 15))
+    found = tl.structure(tl.Statements(triples, 15, kind="central"))
     assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
     assert found.sentence.endswith("the answers cannot be distinguished from guessing.")
     with pytest.raises(StatementError, match="there are none"):
@@ -259,3 +259,13 @@ def test_a_line_has_an_interval_for_each_object():
     assert set(found.columns()) >= {"from", "to"}
     facts = found.to_dict()["interval"]
     assert facts[found.names[0]] == [found.low[0], found.high[0]]
+
+
+def test_what_stands_apart_lies_nowhere_on_a_line():
+    rng = np.random.default_rng(3)
+    made = structure_of_map(np.c_[np.linspace(0, 9, 20), 0.05 * rng.normal(size=20)])
+    found = _with_aside(made, (*made.names, "far"), np.arange(20))
+    assert found.sentence.endswith("One object stands apart: far.")
+    assert found.order == made.order
+    assert found.columns()["position"][-1] is None
+    assert json.dumps(found.to_dict(), allow_nan=False)

@@ -94,7 +94,8 @@ def test_a_ring_has_no_most_central_object(changed):
     changed["structure"] = _line(changed, "ring")
     page = read_page(render(changed))
     assert "none of them is the most central" in page.one(css="headline").said
-    assert len(figure(page, "ring").all("g", css="dot")) == len(changed["objects"])
+    rows = figure(page, "order").all("g", css="row")
+    assert [int(row.attributes["data-i"]) for row in rows] == list(range(len(changed["objects"])))
     assert "on a ring no object is" in finding(page, "medoid").said.lower()
     assert figure(page, "candidates") is None
     assert [g for g in page.all("g", css="pt") if "best" in g.classes()] == []

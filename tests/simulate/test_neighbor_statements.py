@@ -42,7 +42,7 @@ def test_every_statement_is_true_and_there_are_no_others(cloud):
 
 
 def test_what_is_lost(cloud):
-    """Neither two neighbours nor two others are compared, nor distances without a common end."""
+    """Neither two neighbors nor two others are compared, nor distances without a common end."""
     D, near = cloud
     S = neighbor_statements(near)
     asked = {(v, frozenset((a, b))) for v, a, b in S.triples.tolist()}

@@ -150,7 +150,7 @@ def test_errors_are_independent_of_the_question():
     wrong = (true[:, 0] != noisy[:, 0])[: 80 * 79 * 78 // 6 // 20 * 20].reshape(20, -1)
     table = np.stack([wrong.sum(axis=1), (~wrong).sum(axis=1)])
     assert stats.chi2_contingency(table).pvalue > ALPHA
-    # and neighbouring questions err independently
+    # and neighboring questions err independently
     both = np.corrcoef(wrong.ravel()[1:], wrong.ravel()[:-1])[0, 1] * np.sqrt(wrong.size)
     assert abs(both) < stats.norm.isf(ALPHA / 2)
 
@@ -230,7 +230,7 @@ def test_every_question_gets_the_answer_that_the_points_give(kind):
 
 
 def test_who_is_asked_is_kept_and_errors_are_drawn_anew():
-    S = tl.Statements([("a", "b", "c")] * 3000, raters=np.arange(3000))
+    S = tl.Statements([("a", "b", "c")] * 3000, raters=np.arange(3000), kind="central")
     T = tl.simulate.answer(S, [[0.0], [1.0], [3.0]], error_rate=0.3, random_state=1)
     np.testing.assert_array_equal(T.raters, S.raters)
     assert T.names == S.names

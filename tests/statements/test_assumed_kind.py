@@ -10,7 +10,7 @@ import pytest
 import trilens as tl
 from commandline import run
 from trilens.answers import Answers
-from trilens.errors import AssumedKindWarning
+from trilens.errors import AssumedKindWarning, KindError
 from trilens.files import read_statements
 from trilens.statements import Statements
 from trilens.statements.reading import doubt_about
@@ -62,30 +62,30 @@ def test_no_doubt_where_one_of_three_was_chosen(seed):
     rng = np.random.default_rng(seed)
     rows = np.array([rng.choice(6, 3, replace=False) for _ in range(400)])
     middle = np.sort(rows, axis=1)[:, [1, 0, 2]]
-    assert doubt_about(Statements(middle)) == ""
-    assert doubt_about(Statements(rows)) == ""  # guesses
+    assert doubt_about(Statements(middle, kind="central")) == ""
+    assert doubt_about(Statements(rows, kind="central")) == ""  # guesses
     sorted_others = np.concatenate([rows[:, :1], np.sort(rows[:, 1:], axis=1)], axis=1)
-    assert doubt_about(Statements(sorted_others)) == ""
+    assert doubt_about(Statements(sorted_others, kind="central")) == ""
     assert doubt_about(Statements(closer(400, seed), kind="closer")) == ""
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        Statements,
+        lambda rows: rows if isinstance(rows, Statements) else Statements(rows),
         tl.medoid,
         tl.cluster,
+        tl.centrality,
+        tl.fit,
         lambda rows: tl.LensMap(1).fit(rows),
+        lambda rows: tl.ChoiceMap(1).fit(rows),
         lambda rows: Answers(rows).read(),
     ],
-    ids=["Statements", "medoid", "cluster", "LensMap", "Answers"],
+    ids=["Statements", "medoid", "cluster", "centrality", "fit", "LensMap", "ChoiceMap", "Answers"],
 )
 def test_an_array_does_not_say_which_question_was_asked(ask):
     rows = closer()
-    with pytest.warns(AssumedKindWarning, match=r"kind central is assumed. Say kind='central' if"):
-        ask(rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ask(Statements(rows, kind="closer"))
-    with pytest.warns(AssumedKindWarning):
-        ask([("a", "b", "c"), ("b", "c", "a"), ("c", "d", "a"), ("d", "a", "b")])
+    for given in (rows, [("a", "b", "c"), ("b", "c", "a"), ("c", "d", "a"), ("d", "a", "b")]):
+        with pytest.raises(KindError, match=r"does not say which question .*kind='central'"):
+            ask(given)
+    ask(Statements(rows, kind="closer"))

@@ -35,7 +35,7 @@ def test_reduce_takes_a_majority_answer_of_every_triple(S, seed):
 
 
 def test_ties_are_broken_at_random_under_the_seed():
-    S = Statements([[0, 1, 2], [1, 0, 2]])
+    S = Statements([[0, 1, 2], [1, 0, 2]], kind="central")
     answers = [int(S.reduce(random_state=seed).triples[0, 0]) for seed in range(40)]
     assert set(answers) == {0, 1}
     assert answers == [int(S.reduce(random_state=seed).triples[0, 0]) for seed in range(40)]
@@ -82,7 +82,7 @@ def test_a_cycle_or_a_tie_decides_nothing():
 
 
 def test_as_kind_keeps_the_rater_and_refuses_what_is_not_implied():
-    S = Statements([[0, 1, 2], [1, 0, 2]], raters=["x", "y"])
+    S = Statements([[0, 1, 2], [1, 0, 2]], raters=["x", "y"], kind="central")
     T = as_kind(S, "closer")
     assert T.raters.tolist() == ["x", "x", "y", "y"]
     with pytest.raises(KindError, match="does not determine"):
@@ -97,8 +97,8 @@ def test_concatenate_unnamed(S, T):
 
 
 def test_concatenate_keeps_columns_only_where_all_have_them():
-    S = Statements([[0, 1, 2]], seconds=[1.0], raters=["x"])
-    T = Statements([[0, 1, 2]], seconds=[2.0])
+    S = Statements([[0, 1, 2]], seconds=[1.0], raters=["x"], kind="central")
+    T = Statements([[0, 1, 2]], seconds=[2.0], kind="central")
     both = concatenate([S, T])
     assert both.seconds.tolist() == [1.0, 2.0]
     assert both.raters is None
@@ -106,6 +106,6 @@ def test_concatenate_keeps_columns_only_where_all_have_them():
 
 def test_concatenate_refuses_two_kinds_and_nothing():
     with pytest.raises(KindError, match="central and odd"):
-        concatenate([Statements([[0, 1, 2]]), Statements([[0, 1, 2]], kind="odd")])
+        concatenate([Statements([[0, 1, 2]], kind="central"), Statements([[0, 1, 2]], kind="odd")])
     with pytest.raises(ParameterError):
         concatenate([])

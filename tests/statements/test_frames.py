@@ -158,7 +158,7 @@ def test_one_chosen_of_more_than_three():
 
 
 def test_names_fix_the_order_and_add_objects():
-    S = Statements([("b", "a", "c")], names=["a", "b", "c", "never"])
+    S = Statements([("b", "a", "c")], names=["a", "b", "c", "never"], kind="central")
     assert S.triples.tolist() == [[1, 0, 2]]
     assert S.n_objects == 4
     T = Statements(S.to_frame(), names=S.names)
@@ -284,6 +284,7 @@ def test_rows_are_picked_as_from_an_array(kind):
 
 def test_equality_looks_at_everything():
     make = {"triples": [[0, 1, 2], [2, 1, 0]], "names": "abc", "seconds": [1.0, np.nan]}
+    make["kind"] = "central"
     S = Statements(**make)
     assert Statements(**make) == S
     assert hash(S) == hash(Statements(**make))
@@ -302,7 +303,7 @@ def test_equality_looks_at_everything():
 
 
 def test_the_objects_of_statements_stand_for_them():
-    S = Statements([("a", "b", "c")])
+    S = Statements([("a", "b", "c")], kind="central")
     assert as_statements(S.objects) is S
     assert S.objects[[2, 0]].names == ("c", "a")
     assert S.objects[1].names == ("b",)
@@ -311,7 +312,9 @@ def test_the_objects_of_statements_stand_for_them():
 
 
 def test_one_statement_is_no_statements():
-    assert repr(Statements([("a", "b", "c")])).startswith("Statements(1 statement about 3 objects")
+    assert repr(Statements([("a", "b", "c")], kind="central")).startswith(
+        "Statements(1 statement about 3 objects"
+    )
 
 
 def test_rows_that_are_dicts_have_the_same_columns() -> None:
@@ -361,14 +364,14 @@ TABLES = {
 @pytest.mark.parametrize("container", ARRAYS)
 def test_rows_of_integers_are_the_same_in_every_container(container) -> None:
     given = ARRAYS[container]
-    S = Statements(np.array(ROWS))
+    S = Statements(np.array(ROWS), kind="central")
     assert S.n_objects == 10
-    assert Statements(given) == tl.Answers(given).read() == S
+    assert Statements(given, kind="central") == tl.Answers(given, kind="central").read() == S
     assert Statements(given, 12, kind="odd") == Statements(np.array(ROWS), 12, kind="odd")
     assert tl.Answers(given, kind="odd").read() == Statements(np.array(ROWS), kind="odd")
     assert tl.lens_depth(given).tolist() == tl.lens_depth(S).tolist()
     for whole in (given, tl.Answers(given)):
-        with pytest.raises(tl.errors.KindError, match="cannot tell what an array of three"):
+        with pytest.raises(tl.errors.KindError, match="an array does not say which question"):
             tl.SOE(1).fit(whole)
     with pytest.warns(tl.errors.UnmentionedObjectsWarning, match="7 of the 10 objects"):
         assert tl.SOE(1, kind="odd").fit(given).embedding_.shape == (10, 1)
@@ -378,17 +381,22 @@ def test_rows_of_integers_are_the_same_in_every_container(container) -> None:
 def test_integers_in_a_table_with_names_are_names_unless_objects_are_counted(container) -> None:
     given = TABLES[container]
     S = Statements(given)
-    assert S == tl.Answers(given).read() == Statements([list(map(str, row)) for row in ROWS])
+    assert (
+        S
+        == tl.Answers(given).read()
+        == Statements([list(map(str, row)) for row in ROWS], kind="central")
+    )
     assert S.names == ("3", "7", "9")
-    assert Statements(given, n_objects=10) == Statements(np.array(ROWS))
+    assert Statements(given, n_objects=10) == Statements(np.array(ROWS), kind="central")
     with pytest.raises(StatementError, match="id 7 is not below n_objects = 5"):
         Statements(given, n_objects=5)
 
 
 def test_what_is_said_of_statements_in_memory_is_not_ignored() -> None:
-    named = Statements([("a", "b", "c")])
+    named = Statements([("a", "b", "c")], kind="central")
     with pytest.raises(tl.errors.KindError, match="of kind central, but kind='odd' was asked for"):
         tl.Answers(named, kind="odd").read()
     with pytest.raises(tl.errors.ParameterError, match="have names already"):
         tl.Answers(named, objects=["x", "y", "z"]).read()
-    assert tl.Answers([[0, 1, 2]], objects=["x", "y", "z"]).read().names == ("x", "y", "z")
+    told = tl.Answers([[0, 1, 2]], "central", objects=["x", "y", "z"]).read()
+    assert told.names == ("x", "y", "z")

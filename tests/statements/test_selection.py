@@ -12,6 +12,7 @@ S = Statements(
     raters=["a", "a", "b", "b", "c", ""],
     rounds=[1, 1, 2, 2, 3, 3],
     seconds=[1.0, 0.1, np.nan, 5.0, 2.0, 0.2],
+    kind="central",
 )
 
 
@@ -59,7 +60,7 @@ def test_conditions(text, values, held):
 
 
 def test_rounds_stand_in_for_raters():
-    by_round = Statements(S.triples, rounds=S.rounds)
+    by_round = Statements(S.triples, rounds=S.rounds, kind="central")
     assert select(by_round, exclude_raters=[3]).kept.tolist() == [True] * 4 + [False] * 2
 
 
@@ -86,7 +87,7 @@ def test_bad_rules(given, words):
 
 
 def test_what_is_not_known_cannot_be_a_rule():
-    plain = Statements([[0, 1, 2]])
+    plain = Statements([[0, 1, 2]], kind="central")
     with pytest.raises(ParameterError, match="needs raters"):
         select(plain, exclude_raters=["a"])
     with pytest.raises(ParameterError, match="needs response times"):

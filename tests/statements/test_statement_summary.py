@@ -34,6 +34,7 @@ def test_raters():
         [[0, 1, 2], [0, 2, 1], [1, 0, 2], [3, 0, 1]],
         raters=["x", "y", "z", "x"],
         seconds=[1.0, 2.0, 4.0, 3.0],
+        kind="central",
     )
     x, y, z = S.summary().raters
     assert (x.rater, x.statements, x.median_seconds) == ("x", 2, 2.0)
@@ -47,22 +48,23 @@ def test_chosen_questions_do_not_count_for_agreement():
         [*both, both[0], [2, 1, 3]],
         raters=["x", "x", "y", "y"],
         chosen=[False, True, False, True],
+        kind="central",
     )
     assert [rater.agreement for rater in S.summary().raters] == [1.0, 1.0]
     assert [rater.statements for rater in S.summary().raters] == [2, 2]
     # where all were chosen nothing is known
-    S = Statements(S.triples, raters=S.raters, chosen=[True] * 4)
+    S = Statements(S.triples, raters=S.raters, chosen=[True] * 4, kind="central")
     assert [rater.agreement for rater in S.summary().raters] == [None, None]
 
 
 def test_a_rater_alone_has_no_agreement():
-    summary = Statements([[0, 1, 2], [1, 0, 2]], raters=[7, 7]).summary()
+    summary = Statements([[0, 1, 2], [1, 0, 2]], raters=[7, 7], kind="central").summary()
     assert summary.raters[0].agreement is None
     assert summary.raters[0].rater == "7"
 
 
 def test_seconds_that_are_not_known_do_not_count():
-    S = Statements([[0, 1, 2]] * 3, seconds=[1.0, np.nan, 3.0])
+    S = Statements([[0, 1, 2]] * 3, seconds=[1.0, np.nan, 3.0], kind="central")
     assert S.summary().median_seconds == 2.0
 
 
@@ -73,6 +75,6 @@ def test_nothing_at_all():
 
 
 def test_very_many_objects_do_not_overflow():
-    S = Statements([[0, 1, 2_500_000], [2_500_000, 1, 0], [2_499_999, 1, 0]])
+    S = Statements([[0, 1, 2_500_000], [2_500_000, 1, 0], [2_499_999, 1, 0]], kind="central")
     assert S.summary().contradictory_triples == 1
     assert S.summary().triples_covered == 2

@@ -21,7 +21,7 @@ ANSWERS = [
     [3, 2, 4],
 ]
 ROUNDS = [1, 1, 2, 3, 3, 4, 5, 5]
-S = Statements(ANSWERS, names=list("abcde"), rounds=ROUNDS)
+S = Statements(ANSWERS, names=list("abcde"), rounds=ROUNDS, kind="central")
 
 
 def test_a_round_passes_when_every_test_that_was_asked_is_right():

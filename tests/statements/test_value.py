@@ -15,7 +15,7 @@ from trilens.statements.combine import as_kind
 
 def test_an_int32_array_is_not_copied_and_cannot_be_changed_through_the_value():
     ids = np.array([[0, 1, 2]], dtype=np.int32)
-    S = Statements(ids)
+    S = Statements(ids, kind="central")
     assert np.shares_memory(S.triples, ids)
     with pytest.raises(ValueError, match="read-only"):
         S.triples[0, 0] = 2
@@ -24,7 +24,7 @@ def test_an_int32_array_is_not_copied_and_cannot_be_changed_through_the_value():
 
 def test_fields_cannot_be_assigned():
     with pytest.raises(AttributeError):
-        Statements([[0, 1, 2]]).kind = "odd"
+        Statements([[0, 1, 2]], kind="central").kind = "odd"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_fields_cannot_be_assigned():
 )
 def test_what_is_not_a_statement_is_refused(triples, fields, error, text):
     with pytest.raises(error, match=text) as caught:
-        Statements(triples, **fields)
+        Statements(triples, **{"kind": "central"} | fields)
     assert isinstance(caught.value, TrilensError)
     assert "\n" not in str(caught.value)
 
@@ -62,15 +62,15 @@ def test_the_row_of_an_error_is_counted_over_all_chunks():
     ids = np.tile(np.array([[0, 1, 2]], dtype=np.int32), (600_000, 1))
     ids[500_001] = [7, 7, 1]
     with pytest.raises(StatementError) as caught:
-        Statements(ids)
+        Statements(ids, kind="central")
     assert caught.value.row == 500_001
 
 
 def test_no_statements_and_whole_floats():
     assert len(Statements([])) == 0
     assert Statements([], n_objects=5).n_objects == 5
-    assert Statements(np.array([[0.0, 1.0, 2.0]])).triples.tolist() == [[0, 1, 2]]
-    assert as_statements([[0, 1, 2]]).kind == "central"
+    assert Statements(np.array([[0.0, 1.0, 2.0]]), kind="central").triples.tolist() == [[0, 1, 2]]
+    assert as_statements([[0, 1, 2]], "odd").kind == "odd"
 
 
 @given(drawn.statements(), st.data())
@@ -92,14 +92,14 @@ def test_subset_keeps_what_lies_inside(S, data):
 )
 def test_a_wrong_subset_is_refused(objects, text):
     with pytest.raises(ParameterError, match=text):
-        Statements([[0, 1, 2]], names=["a", "b", "c"]).subset(objects)
+        Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central").subset(objects)
 
 
 KNOWN = {"raters": ["x", "y"], "rounds": [1, 2], "seconds": [3.0, 4.0], "places": [2, 0]}
 
 
 def test_take_keeps_what_is_known_of_the_statements():
-    S = Statements([[0, 1, 2], [1, 0, 3]], **KNOWN)
+    S = Statements([[0, 1, 2], [1, 0, 3]], kind="central", **KNOWN)
     for T in (S.take([1]), S.subset([0, 1, 3])):
         assert [getattr(T, name).tolist() for name in KNOWN] == [["y"], [2], [4.0], [0]]
     assert len(S.take([])) == 0
@@ -116,9 +116,9 @@ def test_choices_go_there_and_back(S):
 
 def test_wrong_choices():
     with pytest.raises(StatementError, match=r"statement 1: .* 3, not 0, 1 or 2"):
-        Statements.from_choices([[0, 1, 2], [0, 1, 2]], [0, 3])
+        Statements.from_choices([[0, 1, 2], [0, 1, 2]], [0, 3], kind="central")
     with pytest.raises(StatementError, match="positions"):
-        Statements.from_choices([[0, 1, 2]], [0, 1])
+        Statements.from_choices([[0, 1, 2]], [0, 1], kind="central")
     with pytest.raises(KindError):
         Statements([[0, 1, 2]], kind="closer").to_choices()
 
@@ -131,12 +131,12 @@ def test_a_pickled_value_is_the_same(S):
 
 
 def test_places_are_positions():
-    assert Statements([[0, 1, 2]]).places is None
+    assert Statements([[0, 1, 2]], kind="central").places is None
     for wrong in ([3], [-1], [0.5], [np.nan], [True], ["0"], [None]):
         with pytest.raises(StatementError, match="position"):
-            Statements([[0, 1, 2]], places=wrong)
-    assert Statements.from_choices([[7, 3, 5]], [2]).places.tolist() == [2]
-    assert as_kind(Statements([[0, 1, 2]], places=[1]), "closer").places is None
+            Statements([[0, 1, 2]], places=wrong, kind="central")
+    assert Statements.from_choices([[7, 3, 5]], [2], kind="central").places.tolist() == [2]
+    assert as_kind(Statements([[0, 1, 2]], places=[1], kind="central"), "closer").places is None
 
 
 @given(drawn.statements())
@@ -162,7 +162,7 @@ def test_appearances_count_the_statements_that_name_an_object(S):
     ],
 )
 def test_raters_that_are_not_known_are_the_empty_text(given, kept):
-    S = Statements([[0, 1, 2], [1, 0, 2]], raters=given, rounds=given)
+    S = Statements([[0, 1, 2], [1, 0, 2]], raters=given, rounds=given, kind="central")
     assert S.raters.tolist() == S.rounds.tolist() == kept
     summary = S.summary()
     assert [rater.rater for rater in summary.raters] == sorted({str(r) for r in kept} - {""})
@@ -172,13 +172,16 @@ def test_raters_that_are_not_known_are_the_empty_text(given, kept):
 
 def test_columns_are_the_callers_no_more():
     raters = np.array(["x"])
-    S = Statements([[0, 1, 2]], raters=raters)
+    S = Statements([[0, 1, 2]], raters=raters, kind="central")
     raters[0] = "y"
     assert S.raters.tolist() == ["x"]
 
 
 def test_infinite_seconds_are_not_known():
-    S = Statements([[0, 1, 2]] * 3, seconds=[np.inf, 1.7e308, 1.7e308])
+    S = Statements([[0, 1, 2]] * 3, seconds=[np.inf, 1.7e308, 1.7e308], kind="central")
     assert np.isnan(S.seconds[0])
     assert S.summary().median_seconds == 1.7e308
-    assert Statements([[0, 1, 2]] * 2, seconds=[None, 2]).summary().median_seconds == 2.0
+    assert (
+        Statements([[0, 1, 2]] * 2, seconds=[None, 2], kind="central").summary().median_seconds
+        == 2.0
+    )

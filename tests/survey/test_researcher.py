@@ -172,7 +172,9 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
 
 @pytest.fixture(scope="module")
 def some_analysis() -> tl.Analysis:
-    return tl.analyze(tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]]))
+    return tl.analyze(
+        tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]], kind="central")
+    )
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -18,37 +19,29 @@ import click
 from trilens import __version__
 from trilens.errors import AssumedKindWarning, MissingExtraError, Reference, TrilensError
 
-COMMANDS = (
-    "analyze",
-    "describe",
-    "columns",
-    "fit",
-    "reliability",
-    "individuals",
-    "evaluate",
-    "depth",
-    "medoid",
-    "outliers",
-    "classify",
-    "cluster",
-    "structure",
-    "hierarchy",
-    "graph",
-    "embed",
-    "place",
-    "plan",
-    "next",
-    "stop",
-    "count",
-    "merge",
-    "convert",
-    "reduce",
-    "simulate",
-    "reproduce",
-    "survey",
-    "demo",
-    "completion",
-)
+#: The commands, as `trilens --help` groups them.
+GROUPS = {
+    "Analyze": (
+        "analyze",
+        "describe",
+        "medoid",
+        "depth",
+        "outliers",
+        "cluster",
+        "structure",
+        "hierarchy",
+        "classify",
+        "graph",
+        "embed",
+        "place",
+        "fit",
+    ),
+    "People": ("reliability", "individuals", "evaluate"),
+    "Plan and collect": ("plan", "survey", "next", "stop", "simulate", "demo"),
+    "Files": ("columns", "convert", "reduce", "count", "merge", "completion"),
+    "Paper": ("reproduce",),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 #: Commands of the packages beside trilens, which extras complete.
 _BESIDE = {"reproduce": "trilens_paper.command", "survey": "trilens_survey.command"}
@@ -87,6 +80,30 @@ class _Commands(click.Group):
             return _missing(cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was asked for; for a typing error, the one that may be meant."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = get_close_matches(name, COMMANDS, n=1)
+            meant = f"; did you mean {near[0]}?" if near else "; trilens --help lists them"
+            ctx.fail(f"no such command: {name}{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands to the help, in groups, each with its whole first sentence."""
+        width = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (name.ljust(width), command.get_short_help_str(limit=200))
+                for name, command in found
+                if command is not None
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> object:
         try:

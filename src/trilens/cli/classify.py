@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--alone",
     type=click.Choice(["nearest", "random"]),
-    help="With --method krng, the class of an object without a labelled neighbor: that of the "
+    help="With --method krng, the class of an object without a labeled neighbor: that of the "
     "nearest ones, or any, as in the paper.",
     show_default="nearest",
 )
@@ -58,7 +58,7 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Predict the class of unlabelled objects.
+    """Predict the class of unlabeled objects.
 
     These are the objects that the label file leaves out. Also reports how many hidden labels are
     recovered, and which labels the answers contradict.
@@ -91,13 +91,18 @@ def command(
         "label": [str(label) for label in found.labels],
         "predicted": [name in predicted for name in found.names],
     }
-    shown = {"object": list(predicted), "class": list(predicted.values())}
+    shown: dict[str, list[Any]] = {
+        "object": list(predicted),
+        "class": list(predicted.values()),
+    }
+    if found.probabilities is not None:
+        shown["probability"] = list(found.probabilities.values())
     out.show(columns, found.to_dict(), _notes(found), left=2, shown=shown)
 
 
 def _notes(found: Classification) -> Iterator[str]:
     if not found.predicted:
-        yield "every object is labelled; leave an object out of the label file to predict its class"
+        yield "every object is labeled; leave an object out of the label file to predict its class"
     chosen = {"method": found.method, **found.parameters}
     yield ", ".join(f"{name} {value}" for name, value in chosen.items())
     check, interval = found.check, found.error_interval
@@ -114,5 +119,5 @@ def _notes(found: Classification) -> Iterator[str]:
                 + "label more objects"
             )
     for wrong in found.contradictions:
-        yield f"{wrong.object!r} is labelled {wrong.label!r}; the answers say {wrong.answers_say!r}"
+        yield f"{wrong.object!r} is labeled {wrong.label!r}; the answers say {wrong.answers_say!r}"
     yield from found.remarks

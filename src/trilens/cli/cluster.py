@@ -49,9 +49,11 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Divide the objects into groups.
+    """Divide the objects into groups, or name the shape that they form otherwise.
 
-    With --labels, also reports how pure the groups are.
+    Without --n-clusters, says whether there are groups at all, or a cloud, a line, a ring or arms,
+    and leaves objects that stand apart from all others unassigned. With --labels, also reports how
+    pure the groups are.
 
     \b
     Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv
@@ -77,6 +79,13 @@ def command(
         "most typical": [group.medoid for group in found.groups],
         "objects": [listed(group.objects, most) for group in found.groups],
     }
+    if found.unassigned:
+        for column, value in zip(
+            shown.values(),
+            ("unassigned", str(len(found.unassigned)), "", listed(found.unassigned, most)),
+            strict=True,
+        ):
+            column.append(value)
     out.show(found.columns(), found.to_dict(), _notes(found), left=4, shown=shown)
 
 
@@ -84,9 +93,16 @@ def _notes(found: Clusters) -> Iterator[str]:
     from trilens.questions.clouds import p_text
 
     suggestion = found.suggestion
-    if not found.given and suggestion is not None and suggestion.p_value is not None:
+    if found.structure is not None and found.structure.scores:
+        yield found.structure.sentence
+    if not found.given and found.p_value is not None:
         number = f"{found.n_clusters} groups" if found.n_clusters > 1 else "no groups beyond chance"
-        yield f"{number} ({p_text(suggestion.p_value)}, compared with clouds without groups)"
+        yield f"{number} ({p_text(found.p_value)}, compared with clouds without groups)"
+    if not found.given and suggestion is not None and suggestion.nearly:
+        yield (
+            f"the best division, into {suggestion.best}, is not clear enough to call it groups; "
+            f"see it with --n-clusters {suggestion.best}"
+        )
     yield ", ".join(
         f"{name} {value}"
         for name, value in found.parameters.items()

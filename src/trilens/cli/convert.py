@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output
+from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @options.command("convert")
 @options.statement_options
-@options.output_argument
+@options.output_file("File to write; its ending tells the format.")
 @click.option(
     "--to",
     type=click.Choice(["central", "odd", "closer", "comparisons"]),
@@ -39,11 +39,11 @@ def command(
 ) -> None:
     """Write the statements in another format, or as another kind.
 
-    The ending of OUTPUT determines the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json
-    or .npz, with .gz or .zst after it for compression.
+    The ending of OUT determines the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json or
+    .npz, with .gz or .zst after it for compression.
 
     \b
-    Example: trilens convert answers.csv triplets.parquet --to closer
+    Example: trilens convert answers.csv -o triplets.parquet --to closer
     """
     from trilens.files import write_comparisons, write_statements
     from trilens.maps.comparisons import as_comparisons
@@ -65,7 +65,7 @@ def command(
         count, kind = len(statements), statements.kind
     out.report(
         {"statements": count, "kind": kind, "output": out.path},
-        f"{count:,} statements of kind {kind}: {out.path}",
+        f"{counted(count, 'statement')} of kind {kind}: {out.path}",
     )
 
 

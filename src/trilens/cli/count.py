@@ -102,8 +102,9 @@ def command(
     if not quiet:
         resumed = f", {told[0].resumed:,} counted before" if told[0].resumed else ""
         note(
-            f"{found.statements:,} statements of kind {found.kind} about {found.n_objects:,} "
-            f"objects, {counted(told[0].partitions, 'part')}{resumed}: {out.path}"
+            f"{counted(found.statements, 'statement')} of kind {found.kind} about "
+            f"{counted(found.n_objects, 'object')}, {counted(told[0].partitions, 'part')}"
+            f"{resumed}: {out.path}"
         )
     for line in found.skipped[:5]:
         note(f"skipped {line}")

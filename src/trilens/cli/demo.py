@@ -104,6 +104,6 @@ def compare_with_truth(
     return [
         ("medoid", best.name, true_names[made.medoid]),
         ("outliers", ", ".join(sorted(apart.names)) or "none", truth),
-        ("classes", f"{right} of {len(asked)} unlabelled shapes right", ", ".join(made.classes)),
+        ("classes", f"{right} of {len(asked)} unlabeled shapes right", ", ".join(made.classes)),
         ("clusters", f"{groups.n_clusters} groups, purity {groups.purity:.2f}", "3 groups"),
     ]

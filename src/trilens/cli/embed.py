@@ -134,7 +134,7 @@ def _write_coordinates(
         save_table(found.columns(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
-        notes = [f"{text}, {len(found.names):,} objects: {out.path}"]
+        notes = [f"{text}, {counted(len(found.names), 'object')}: {out.path}"]
     else:
         what = "comparisons" if comparisons else "triplets"
         notes = [f"{text}: {100 * found.violations:.2f} % of the {what} violated"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, counted, note, status
+from trilens.cli.output import Output, bar, counted, note
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -110,12 +110,13 @@ def command(
         given[name] = {"distances": D}
     for file in answer_files:
         given[_name(file, given)] = {"answers": read_statements(file, kind=answers.kind)}
-    with status("comparing"):
+    with bar("comparing models") as progress:
         found = compare_all(
             statements,
             given,
             aligned=bool(models) if align is None else align,
             random_state=random_state,
+            progress=progress,
         )
     for model in found.models:
         matched = BY_NAME if named.get(model.name) else model.matched
@@ -175,7 +176,8 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 def _notes(found: Comparison) -> Iterator[str]:
     first = found.models[0]
-    yield f"{first.answers:,} answers; guessing: {first.chance:.3f}; intervals by {first.unit}"
+    answers = counted(first.answers, "answer")
+    yield f"{answers}; guessing: {first.chance:.3f}; intervals by {first.unit}"
     if first.ceiling is None:
         yield f"no ceiling: {first.no_ceiling}"
     else:

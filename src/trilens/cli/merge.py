@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output
+from trilens.cli.output import Output, counted
 
 
 @options.command("merge")
@@ -35,6 +35,6 @@ def command(files: tuple[str, ...], out: Output) -> None:
     }
     out.report(
         facts,
-        f"{found.statements:,} statements of kind {found.kind} about {found.n_objects:,} "
-        f"objects, from {len(files):,} files: {out.path}",
+        f"{counted(found.statements, 'statement')} of kind {found.kind} about "
+        f"{counted(found.n_objects, 'object')}, from {counted(len(files), 'file')}: {out.path}",
     )

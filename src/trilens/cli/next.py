@@ -50,7 +50,7 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Choose the questions to ask next, by what the answers so far leave open.
+    """Choose the questions to ask next.
 
     Keep the column "reason" with the answers: depths by counting, agreement and ceilings use only
     the questions that were drawn at random.

@@ -40,19 +40,49 @@ METHODS: dict[str, tuple[str, ...]] = {
 
 
 class Command(click.Command):
-    """A command whose help shows its own options first, and those for reading files after them."""
+    """A command whose help shows its own options; ``--help-all`` also those for reading files."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """All parameters; with ``--help-all`` where there is more to show."""
+        found = super().get_params(ctx)
+        if any(isinstance(each, _SectionOption) for each in self.params):
+            found.append(_HELP_ALL)
+        return found
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the help, in sections."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": [], READING: [], SELECTING: []}
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                sections[getattr(parameter, "section", "Options")].append(record)
+            if record is None or not isinstance(parameter, click.Option):
+                continue
+            section = getattr(parameter, "section", "Options")
+            if section == "Options" or ctx.meta.get(_ALL):
+                sections.setdefault(section, []).append(record)
         for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+#: Where the context says that all options are to be shown.
+_ALL = "trilens.help-all"
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Also show the options for reading files and choosing answers.",
+)
 
 
 class _SectionOption(click.Option):
@@ -195,9 +225,26 @@ def output_options(help: str, *, metavar: str = "OUT", **settings: Any) -> Calla
     )
 
 
-def output_argument(command: F) -> F:
-    """OUTPUT and --json; the command gets both as ``out``, an `Output`."""
-    return _with_output(several(click.argument("output"), json_option), command)
+def output_file(help: str) -> Callable[[F], F]:
+    """-o, or a second argument, and --json; the command gets them as ``out``, an `Output`."""
+
+    def decorate(command: F) -> F:
+        @wraps(command)
+        def with_output(second: str | None, output: str | None, as_json: bool, **rest: Any) -> Any:
+            if second is not None and output is not None:
+                raise click.UsageError(f"two outputs, {second} and {output}; give one with -o")
+            if second is None and output is None:
+                raise click.UsageError("name the file to write: -o OUT")
+            return command(out=Output(output or second, as_json), **rest)
+
+        options = several(
+            click.argument("second", metavar="[OUT]", required=False),
+            click.option("-o", "--output", metavar="OUT", help=help),
+            json_option,
+        )
+        return options(with_output)  # type: ignore[return-value]
+
+    return decorate
 
 
 def _with_output(options: Callable[[F], F], command: F) -> F:
@@ -404,8 +451,9 @@ def statement_options(
             *others,
             *(rest.get("features") or ()),
         )
-        if rest.get("output") is not None:
-            refuse_to_overwrite(rest["output"], *inputs, bad_rows)
+        for output in (rest.get("output"), rest.get("second")):
+            if output is not None:
+                refuse_to_overwrite(output, *inputs, bad_rows)
         if bad_rows is not None:
             refuse_to_overwrite(bad_rows, *inputs)
             reading["skip_bad"] = bad_rows
@@ -449,6 +497,10 @@ def statement_options(
         return result
 
     if flag is not None:
+        for each in with_answers.__click_params__:  # type: ignore[attr-defined]
+            if each.name == "kind":  # it matters without a pilot too
+                each.section, each.help = "Options", "Which question is asked."
+                each.show_default = "as in the pilot, or the one that takes the least time"
         given = click.option(flag, "file", metavar="FILE", help="Answers of a pilot study.")
         return given(with_answers)  # type: ignore[return-value]
     return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
@@ -478,8 +530,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
             return
         which = f" where {' and '.join(answers.where)}" if answers.where else ""
         note(
-            f"counted {known.statements:,} statements of kind {known.kind} about "
-            f"{known.n_objects:,} objects{which} without loading them; raters were ignored"
+            f"counted {counted(known.statements, 'statement')} of kind {known.kind} about "
+            f"{counted(known.n_objects, 'object')}{which} without loading them; raters were ignored"
         )
         if known.n_skipped:
             note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")

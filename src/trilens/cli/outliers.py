@@ -41,8 +41,8 @@ def command(
     """List the objects that are least like the others.
 
     The strangest comes first. Without --n and --contamination, lists only objects that stand apart
-    by more than chance; there may be none. Objects that thin out into a long tail do not stand
-    apart; the tail is then described in a note.
+    by more than chance; there may be none. The least central objects are then named in a note, and
+    so is a long tail, if the objects thin out into one.
 
     \b
     Example: trilens outliers answers.csv --n 8
@@ -68,19 +68,24 @@ def command(
 
 
 def _notes(found: Outliers) -> Iterator[str]:
-    apart = found.suggested
+    from trilens.questions.clouds import p_text
+
+    sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
     if found.caution is not None:
         yield found.caution
-    elif found.tail is not None:
-        yield (
-            "the objects thin out into a long tail; none stands apart from it; "
-            f"farthest out: {listed(found.tail)}"
-        )
-    elif apart > 1:
-        yield f"{apart} objects stand apart by more than chance, the last ones least clearly"
+    elif found.apart:
+        number = len(found.apart)
+        said = "1 object stands apart" if number == 1 else f"{number} objects stand apart"
+        # the table lists others as well, or not all of them
+        which = "" if found.apart == found.names else f": {listed(found.apart)}"
+        last = ", the last ones least clearly" if number > 1 else ""
+        yield f"{said} from the rest by more than chance{sure}{last}{which}"
     else:
-        what = "1 object stands" if apart else "no object stands"
-        yield f"{what} apart by more than chance"
+        yield f"no outlier could be confirmed{sure}; least central: {listed(found.least_central)}"
+        if found.tail is not None:
+            yield f"the objects thin out into a long tail; farthest out: {listed(found.tail)}"
+        if found.clearly_least is not None:
+            yield f"{found.clearly_least} is clearly less central than every other object"
     if found.tied:
         yield f"tied with the last one listed: {listed(found.tied)}"
     yield f"method: {found.method}"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trilens._tabular import counted as counted
+
 if TYPE_CHECKING:
     from trilens._typing import Progress
 
@@ -147,15 +149,6 @@ def _quoted(name: str) -> str:
         doubled = name.replace('"', '""')
         return f'"{doubled}"'
     return name
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "edge"), counted(1200, "class", "classes")
-    ('1 edge', '1,200 classes')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def note(text: str) -> None:

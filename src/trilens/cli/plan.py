@@ -41,7 +41,7 @@ def _ending(
     default="medoid",
     show_default=True,
     help="What is to be found: the most central object, how central each is, the map, groups, "
-    "the classes of unlabelled objects, or a difference between two groups of people.",
+    "the classes of unlabeled objects, or a difference between two groups of people.",
 )
 @click.option(
     "--target",
@@ -54,7 +54,7 @@ def _ending(
 @click.option(
     "--error-rate",
     type=float,
-    help="Share of answers that are wrong because nobody looked.",
+    help="Share of careless answers.",
     show_default="as in the pilot, or 0.03 to 0.15",
 )
 @click.option(
@@ -62,23 +62,23 @@ def _ending(
     "--n-components",
     "n_components",
     type=int,
-    help="In how many respects the objects differ.",
+    help="Number of dimensions along which the objects vary.",
     show_default="as in the pilot or some more, or 2 to 5",
 )
 @click.option(
     "--raters",
     type=int,
     help="Number of people.",
-    show_default="so many that each takes ten minutes",
+    show_default="enough that each needs ten minutes",
 )
 @click.option(
     "--seconds",
     type=float,
-    help="Seconds of one answer.",
+    help="Seconds per answer.",
     show_default="as in the pilot, or 4.0 (closer: 1.6)",
 )
-@click.option("--price", type=float, help="Price of one answer.")
-@click.option("--budget", type=float, help="What all answers may cost.")
+@click.option("--price", type=float, help="Price per answer.")
+@click.option("--budget", type=float, help="Most that all answers may cost.")
 @click.option(
     "--picture",
     metavar="FILE",
@@ -99,10 +99,10 @@ def command(
     out: Output,
     **given: Any,
 ) -> None:
-    """Say how many answers, raters and how much money a study of N_OBJECTS objects needs.
+    """Estimate how many answers and raters a study needs, and what it costs.
 
-    Simulates such studies, which takes up to a minute. Without --kind and --pilot all three kinds
-    of question are compared by the time that they take of people.
+    Simulates studies of N_OBJECTS objects, which takes up to a minute. Without --kind and --pilot,
+    all three kinds of question are compared by the time that they take.
 
     \b
     Example: trilens plan 60 --goal medoid --price 0.02 -o study.yaml

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trilens.cli import options
-from trilens.cli.output import Output
+from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @options.command("reduce")
 @options.statement_options
-@options.output_argument
+@options.output_file("File to write; its ending tells the format.")
 @options.seed_option
 def command(answers: Answers, random_state: int, out: Output) -> None:
     """Keep one statement per triple, the majority answer.
@@ -21,7 +21,7 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
     Ties are broken at random.
 
     \b
-    Example: trilens reduce answers.csv reduced.csv
+    Example: trilens reduce answers.csv -o reduced.csv
     """
     from trilens.files import write_statements
 
@@ -31,5 +31,5 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
     write_statements(reduced, out.path)
     out.report(
         {"statements": len(reduced), "from": len(statements), "output": out.path},
-        f"{len(reduced):,} of {len(statements):,} statements: {out.path}",
+        f"{len(reduced):,} of {counted(len(statements), 'statement')}: {out.path}",
     )

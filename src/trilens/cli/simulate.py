@@ -10,7 +10,7 @@ import click
 
 from trilens.cli import options
 from trilens.cli.options import F
-from trilens.cli.output import Output, bar
+from trilens.cli.output import Output, bar, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,7 +172,8 @@ def command(
         "output": out.path,
         "truth": truth,
     }
-    out.report(facts, f"{written:,} statements about {len(names):,} objects: {out.path}{beside}")
+    said = f"{counted(written, 'statement')} about {counted(len(names), 'object')}"
+    out.report(facts, f"{said}: {out.path}{beside}")
 
 
 def _ask_people(

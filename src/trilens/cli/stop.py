@@ -37,7 +37,7 @@ RULES = ("medoid", "map", "groups", "price")
 )
 @click.option("--price", type=float, help="Of one answer.")
 @click.option("--budget", type=float, help="For all answers.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of what is claimed.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level.")
 @options.fit_options
 @options.seed_option
 @options.json_option
@@ -52,7 +52,7 @@ def command(
     random_state: int,
     as_json: bool,
 ) -> None:
-    """Say whether the answers suffice, by a rule that may be asked at any time.
+    """Say whether there are enough answers.
 
     The answers must be in the order in which they were given; where there is a column answered_at,
     as in a survey's export, they are put into its order.

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.table_output("where each object lies to a file")
 def command(answers: Answers, random_state: int, out: Output) -> None:
-    """Name the shape that the objects form.
+    """Name the shape that the objects form: a part of what trilens cluster prints.
 
     A cloud, a line, a ring, arms, groups or groups in groups. Says "cloud" unless another shape
-    stands out from chance.
+    stands out from chance. Lists where each object lies.
 
     \b
     Example: trilens structure answers.csv
     """
-    from trilens.questions.structure import structure
+    from trilens.questions.cluster.groups import structure
 
     options.fit_if_needed(answers, "choice", random_state)
     found = structure(answers, random_state=random_state)
@@ -46,5 +46,8 @@ def _notes(found: Structure) -> Iterator[str]:
         yield f"better than a cloud by, in log-likelihood: {listed}"
     if found.p_value is not None:
         yield f"{p_text(found.p_value)} for groups, compared with clouds without groups"
-    if found.caution is not None and not found.caution.startswith("what shape"):
+    if (
+        found.caution is not None
+        and found.caution.rstrip(".").casefold() not in found.sentence.casefold()
+    ):
         yield found.caution

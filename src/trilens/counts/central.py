@@ -98,7 +98,7 @@ def held_or_counted(
             "only files are counted on a cluster; these statements are in memory",
             parameter="cluster",
         )
-    return as_statements(cast(StatementsLike, given)).at_random()
+    return as_statements(cast(StatementsLike, given), "central").at_random()
 
 
 def count_central(
@@ -112,8 +112,8 @@ def count_central(
     Parameters
     ----------
     statements : Statements, (m, 3) array of int, Answers, or path
-        A file, a folder, a pattern or a URL is counted as it is read, in little memory;
-        ``Answers(path).count()`` has more options.
+        An array holds ``central`` statements, as in the paper. A file, a folder, a pattern or a
+        URL is counted as it is read, in little memory; ``Answers(path).count()`` has more options.
     n_threads : int, optional
         By default one per core that this process may use.
     cluster : str or Dask client, optional

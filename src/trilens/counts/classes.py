@@ -1,4 +1,4 @@
-"""Counts for objects with labels: per object and class, and per object and labelled object."""
+"""Counts for objects with labels: per object and class, and per object and labeled object."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ClassCounts(Summable):
     appears : (n, K) int64
         Statements that name the object and two others of the class.
     labels : (n,) int32, optional
-        The class of each object, -1 where unlabelled; counts under different labels do not add.
+        The class of each object, -1 where unlabeled; counts under different labels do not add.
     """
 
     singled: IntArray
@@ -58,14 +58,14 @@ def count_classes(
 ) -> ClassCounts:
     """How often each object was asked about, and found central, between two of a class.
 
-    These are the sums of the paper's Algorithm 3, for every object whether labelled or not.
+    These are the sums of the paper's Algorithm 3, for every object whether labeled or not.
 
     Parameters
     ----------
     statements : Statements or (m, 3) array of int
         Of kind ``central``.
     y : (n,) array of int
-        The class of each object, ``0 <= y < n_classes``; -1 for an unlabelled object.
+        The class of each object, ``0 <= y < n_classes``; -1 for an unlabeled object.
     n_classes : int
     n_threads : int, optional
         By default one per core that this process may use.
@@ -124,7 +124,7 @@ def _count_classes_small(
 
 
 def _named_by(statements: StatementsLike, y: IntArray) -> Statements:
-    S = as_statements(statements)
+    S = as_statements(statements, "central")
     more = S._names is None and y.ndim == 1 and len(y) > S.n_objects
     return Statements(S.triples, n_objects=len(y), kind=S.kind) if more else S
 
@@ -138,14 +138,14 @@ def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:
         return np.empty(0, dtype=np.int32)
     if y.dtype.kind not in "iu":
         raise LabelError(
-            f"y has dtype {y.dtype}; class labels must be whole numbers, -1 for unlabelled",
+            f"y has dtype {y.dtype}; class labels must be whole numbers, -1 for unlabeled",
             parameter="y",
         )
     if y.min() < -1 or y.max() >= n_classes:
         wrong = int(np.flatnonzero((y < -1) | (y >= n_classes))[0])
         raise LabelError(
             f"object {wrong} has label {y[wrong]}; labels go from 0 to {n_classes - 1}, "
-            f"-1 for unlabelled",
+            f"-1 for unlabeled",
             parameter="y",
         )
     return y.astype(np.int32)
@@ -158,12 +158,12 @@ class LabelledPairCounts(Summable):
     Attributes
     ----------
     third : (n, L) int32, or a row for each object that was asked for
-        Statements about the object, the labelled object of the column and a labelled third
+        Statements about the object, the labeled object of the column and a labeled third
         one in which that third one was the most central. ``int64`` once a sum needs it.
     appears : (n, L) int32
-        All statements about the object, that labelled object and another labelled one.
+        All statements about the object, that labeled object and another labeled one.
     labelled : (L,) int32
-        The labelled objects: the ids of the columns.
+        The labeled objects: the ids of the columns.
     """
 
     third: AnyArray
@@ -176,8 +176,8 @@ class LabelledPairCounts(Summable):
         require_same_shape(self.appears.shape, other.appears.shape)
         if not np.array_equal(self.labelled, other.labelled):
             raise LabelError(
-                "cannot add counts for different labelled objects; "
-                "give all statements the same labelled objects in the same order"
+                "cannot add counts for different labeled objects; "
+                "give all statements the same labeled objects in the same order"
             )
         return LabelledPairCounts(
             add_cells(self.third, other.third),
@@ -192,22 +192,22 @@ def count_labelled_pairs(
     n_threads: int | None = None,
     objects: ArrayLike | None = None,
 ) -> LabelledPairCounts:
-    """How often a labelled third object was central to an object and a labelled one.
+    """How often a labeled third object was central to an object and a labeled one.
 
-    The sums of the paper's Algorithm 4, for every object x, labelled or not, against every
-    labelled object l: one pass serves the new objects and leave-one-out alike.
+    The sums of the paper's Algorithm 4, for every object x, labeled or not, against every
+    labeled object l: one pass serves the new objects and leave-one-out alike.
 
     Parameters
     ----------
     statements : Statements or (m, 3) array of int
         Of kind ``central``.
     labelled : (L,) array of int
-        The ids of the labelled objects, each once; the columns follow their order.
+        The ids of the labeled objects, each once; the columns follow their order.
     n_threads : int, optional
         By default one per core that this process may use.
     objects : (r,) array of int, optional
         The ids of the rows, each once; by default all objects. Very many objects against very
-        many labelled ones are counted some rows at a time.
+        many labeled ones are counted some rows at a time.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def count_labelled_pairs(
     >>> counts.third.tolist(), counts.appears.tolist()
     ([[0, 1], [0, 0], [0, 0]], [[2, 2], [0, 0], [0, 0]])
     """
-    S = as_statements(statements)
+    S = as_statements(statements, "central")
     require_kind(
         S.kind,
         ["central"],
@@ -284,7 +284,7 @@ def _check_ids(labelled: AnyArray, n: int) -> Int32Array:
         )
     if labelled.min() < 0 or labelled.max() >= n:
         wrong = int(labelled[(labelled < 0) | (labelled >= n)][0])
-        raise LabelError(f"labelled object {wrong} does not exist; ids go from 0 to {n - 1}")
+        raise LabelError(f"labeled object {wrong} does not exist; ids go from 0 to {n - 1}")
     if len(np.unique(labelled)) < len(labelled):
-        raise LabelError("a labelled object is listed twice; list each id once")
+        raise LabelError("a labeled object is listed twice; list each id once")
     return labelled.astype(np.int32)

@@ -56,8 +56,8 @@ class Counted(Summable):
     Examples
     --------
     >>> from trilens.statements import Statements
-    >>> monday = counted(Statements([[0, 1, 2]], names=["a", "b", "c"]))
-    >>> tuesday = counted(Statements([[0, 1, 2]], names=["c", "d", "a"]))
+    >>> monday = counted(Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central"))
+    >>> tuesday = counted(Statements([[0, 1, 2]], names=["c", "d", "a"], kind="central"))
     >>> both = monday + tuesday
     >>> both.names, both.central.singled.tolist(), both.central.appears.tolist()
     (('a', 'b', 'c', 'd'), [1, 0, 1, 0], [2, 1, 2, 1])
@@ -209,7 +209,7 @@ def counted(
     >>> counted([[0, 1, 2], [0, 1, 3]]).central.singled.tolist()
     [2, 0, 0, 0]
     """
-    S = as_statements(statements)
+    S = as_statements(statements, "central")
     if not isinstance(pairs, bool):
         raise wrong("pairs", pairs, "True or False")
     classes: ClassCounts | None = None

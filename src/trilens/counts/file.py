@@ -47,7 +47,7 @@ def write_counts(counts: Counted | Statements, path: PathLike) -> None:
     --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "counts.npz"
-    >>> write_counts(Statements([[0, 1, 2], [0, 1, 3]]), file)
+    >>> write_counts(Statements([[0, 1, 2], [0, 1, 3]], kind="central"), file)
     >>> read_counts(file).central.singled.tolist()
     [2, 0, 0, 0]
     """
@@ -94,8 +94,8 @@ def merge_counts(
 
     Examples
     --------
-    >>> a = counted(Statements([[0, 1, 2]], names=["x", "y", "z"]))
-    >>> b = counted(Statements([[2, 1, 0]], names=["z", "y", "w"]))
+    >>> a = counted(Statements([[0, 1, 2]], names=["x", "y", "z"], kind="central"))
+    >>> b = counted(Statements([[2, 1, 0]], names=["z", "y", "w"], kind="central"))
     >>> merge_counts([a, b]).names
     ('x', 'y', 'z', 'w')
     """

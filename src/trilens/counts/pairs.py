@@ -137,7 +137,8 @@ def count_pairs(
     Parameters
     ----------
     statements : Statements, (m, 3) array of int, Answers, or path
-        Of any kind. A file, a folder, a pattern or a URL is counted as it is read, twice.
+        Of any kind; an array holds ``central`` statements, as in the paper. A file, a folder, a
+        pattern or a URL is counted as it is read, twice.
     n_threads : int, optional
         By default one per core that this process may use.
     layout : {"auto", "dense", "sparse"}

@@ -137,7 +137,9 @@ def passed_test_rounds(survey: Statements) -> AnyArray:
     --------
     >>> answers = [["18", "15", "53"], ["15", "18", "53"], ["18", "15", "1"]]
     >>> triples = [[int(car) - 1 for car in answer] for answer in answers]
-    >>> passed_test_rounds(Statements(triples, names=NAMES, rounds=[1, 2, 2])).tolist()
+    >>> passed_test_rounds(
+    ...     Statements(triples, names=NAMES, rounds=[1, 2, 2], kind="central")
+    ... ).tolist()
     [1]
     """
     _rounds(survey)

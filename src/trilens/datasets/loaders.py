@@ -44,7 +44,7 @@ class PublicStudy:
 
 
 def _credit(name: str) -> tuple[str, str]:
-    """Whom to cite, and the licence."""
+    """Whom to cite, and the license."""
     return about(name).citation, about(name).license
 
 
@@ -109,7 +109,7 @@ def load_things_odd_one_out(answers: Literal["sample", "test", "all"] = "sample"
     if answers == "test":
         caution = (
             "objects are named in the order of unique_id.txt; the authors' scripts sort the "
-            "numbers of this file first (sortind.mat), so some names may be those of a neighbour"
+            "numbers of this file first (sortind.mat), so some names may be those of a neighbor"
         )
     return Things(
         *_credit(name), Statements(numbers, names=names, kind="odd", **rest), caution=caution
@@ -258,8 +258,8 @@ class Musicians(PublicStudy):
     ----------
     citation, license : str
     statements : Statements
-        Of kind ``closer``, with ``raters`` (the users) and ``questions``: the judgement that a row
-        comes from. A judgement chose one of several artists and gave a row for each of the
+        Of kind ``closer``, with ``raters`` (the users) and ``questions``: the judgment that a row
+        comes from. A judgment chose one of several artists and gave a row for each of the
         others; those rows depend on each other.
     is_game : (m,) array of bool
         Whether the answer was given in the game rather than in the survey.
@@ -274,7 +274,7 @@ class Musicians(PublicStudy):
 def load_musicians() -> Musicians:
     """Which musicians are alike (MusicSeer; Ellis et al., 2002).
 
-    A row of the file holds the number of the judgement, survey or game, the user, and the
+    A row of the file holds the number of the judgment, survey or game, the user, and the
     numbers of three artists: the one asked about, the one chosen, another one.
 
     Returns
@@ -388,7 +388,7 @@ def load_nights(min_votes: int = 6) -> Nights:
 
 @dataclass(frozen=True, eq=False)
 class ImageNetSimilarity(PublicStudy):
-    """Which pictures look alike; they are called as the catalogue's files, or by its numbers.
+    """Which pictures look alike; they are called as the catalog's files, or by its numbers.
 
     Attributes
     ----------
@@ -398,7 +398,7 @@ class ImageNetSimilarity(PublicStudy):
         screen that a row comes from. On a screen people chose the two of eight pictures that
         look most like a ninth, the best first: 13 rows, which depend on each other.
     classes : (n,) array of int
-        The class of each picture of ``statements``, by the catalogue's number.
+        The class of each picture of ``statements``, by the catalog's number.
     """
 
     classes: IntArray
@@ -467,7 +467,7 @@ class USPS:
     ----------
     citation, license : str
     images : (9298, 256) array of float
-        Grey values from 0 to 1, the rows of an image one after another; the 7291 training
+        Gray values from 0 to 1, the rows of an image one after another; the 7291 training
         images stand before the 2007 test images.
     labels : (9298,) array of int
         The digit, 0 to 9.

@@ -1,4 +1,4 @@
-"""The public data sets: whose they are, under which licence, and where their files come from.
+"""The public data sets: whose they are, under which license, and where their files come from.
 
 None of the addresses could be tried when this was written; whatever they send is checked.
 """
@@ -58,7 +58,7 @@ class About:
     @property
     def notice(self) -> str:
         """What a person who downloads it is told."""
-        return f"{self.name}: please cite {self.citation} Licence: {self.license}"
+        return f"{self.name}: please cite {self.citation} License: {self.license}"
 
     def find(self, *paths: str) -> list[Path]:
         """The files at places below TRILENS_DATA, in the cache or downloaded; see `find_files`."""
@@ -75,7 +75,7 @@ class About:
             [
                 f"{self.name}: {self.title} (trilens.datasets.{self.loader})",
                 f"cite: {self.citation}",
-                f"licence: {self.license}",
+                f"license: {self.license}",
                 *(f"page: {page}" for page in self.homepages),
                 *(f"downloaded from: {address}" for address in self.addresses),
                 f"sha256: {self.checksum}",
@@ -97,7 +97,7 @@ class About:
 
 
 def about(name: str) -> About:
-    """Whose data a data set is, under which licence, and where it comes from.
+    """Whose data a data set is, under which license, and where it comes from.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ _TABLE = (
         citation="Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
         "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine "
         "Learning Research 18(58):1-52, 2017.",
-        license="Pictures: public domain (Wikimedia Commons). Statements: no licence stated; "
+        license="Pictures: public domain (Wikimedia Commons). Statements: no license stated; "
         "cite the paper when publishing.",
         origins={
             "cars/": Origin(
@@ -152,7 +152,7 @@ _TABLE = (
         title="the odd one out of three objects",
         citation="Martin N. Hebart, Charles Y. Zheng, Francisco Pereira and Chris I. Baker. "
         "Revealing the multidimensional mental representations of natural objects underlying "
-        "human similarity judgements. Nature Human Behaviour 4:1173-1185, 2020.",
+        "human similarity judgments. Nature Human Behavior 4:1173-1185, 2020.",
         license="CC BY 4.0",
         origins={
             # No address is known that sends this very file: the projects hold the same kind of
@@ -191,7 +191,7 @@ _TABLE = (
         citation="Michael J. Wilber, Iljung S. Kwak and Serge J. Belongie. Cost-effective HITs for "
         "relative similarity comparisons. AAAI Conference on Human Computation and "
         "Crowdsourcing, 2014 (arXiv:1404.3291).",
-        license="No licence stated; the authors publish the pictures as educational fair use under "
+        license="No license stated; the authors publish the pictures as educational fair use under "
         "the copyright law of the USA.",
         origins={
             # a copy: the authors' own server is gone
@@ -209,7 +209,7 @@ _TABLE = (
         citation="Manuel Lagunas, Sandra Malpica, Ana Serrano, Elena Garces, Diego Gutierrez and "
         "Belen Masia. A similarity measure for material appearance. ACM Transactions on Graphics "
         "38(4), 2019.",
-        license="No licence stated; cite the paper.",
+        license="No license stated; cite the paper.",
         origins={
             "material/material-appearance-similarity.zip": Origin(
                 _MATERIAL,
@@ -224,7 +224,7 @@ _TABLE = (
         citation="Daniel P. W. Ellis, Brian Whitman, Adam Berenzweig and Steve Lawrence. The quest "
         "for ground truth in musical artist similarity. International Conference on Music "
         "Information Retrieval (ISMIR), 2002.",
-        license="No licence stated; give credit to the authors.",
+        license="No license stated; give credit to the authors.",
         origins={
             "musicians/musicseer-results-2002-04-29.txt": Origin(
                 f"{_LABROSA}/", (Address(f"{_LABROSA}/musicseer-results-2002-04-29.txt"),)
@@ -248,7 +248,7 @@ _TABLE = (
         citation="Stephanie Fu, Netanel Tamir, Shobhita Sundaram, Lucy Chai, Richard Zhang, Tali "
         "Dekel and Phillip Isola. DreamSim: learning new dimensions of human visual similarity "
         "using synthetic data. Advances in Neural Information Processing Systems 36, 2023.",
-        license="The authors' repository has an MIT licence; none is stated for the data "
+        license="The authors' repository has an MIT license; none is stated for the data "
         "themselves.",
         origins={
             # The authors' archive has 58 GB of pictures, of which only the table is taken; the
@@ -287,7 +287,7 @@ _TABLE = (
         title="handwritten digits",
         citation="Jonathan J. Hull. A database for handwritten text recognition research. IEEE "
         "Transactions on Pattern Analysis and Machine Intelligence 16(5):550-554, 1994.",
-        license="No licence stated; cite the paper when publishing.",
+        license="No license stated; cite the paper when publishing.",
         origins={
             "usps/usps.h5": Origin(
                 "https://www.kaggle.com/datasets/bistaumanga/usps-dataset",
@@ -311,7 +311,7 @@ _TABLE = (
         citation="Jure Leskovec, Jon Kleinberg and Christos Faloutsos. Graph evolution: "
         "densification and shrinking diameters. ACM Transactions on Knowledge Discovery from Data "
         "1(1), 2007.",
-        license="No licence stated (Stanford Large Network Dataset Collection); cite the paper.",
+        license="No license stated (Stanford Large Network Dataset Collection); cite the paper.",
         origins={
             "ca-HepTh/ca-HepTh.txt.gz": Origin(
                 "https://snap.stanford.edu/data/ca-HepTh.html",

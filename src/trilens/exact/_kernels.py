@@ -173,7 +173,7 @@ def count_lenses(points, A, B, found):
 
 
 # The k-RNG of points in few dimensions: a box of points j is dropped for a point i when k
-# neighbours p of i are nearer to every place of the box than i is, for then they lie in every
+# neighbors p of i are nearer to every place of the box than i is, for then they lie in every
 # lens of i with the box.
 
 
@@ -245,7 +245,7 @@ def lens_size(X, i, j, side, most, lows, highs, starts, stops, lefts, rights):
 def neighbours(X, near, k, first, stop, lows, highs, starts, stops, lefts, rights, pairs, sizes):
     """Edges i < j of the points first <= i < stop, which stand in the order of the tree.
 
-    ``near`` (n, m) are neighbours of each point, the nearest first. Fills ``pairs`` and ``sizes``
+    ``near`` (n, m) are neighbors of each point, the nearest first. Fills ``pairs`` and ``sizes``
     as far as they reach, and returns how many edges there are.
     """
     n_found = 0

@@ -174,7 +174,7 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def fit_predict(self, X: npt.ArrayLike, y: Any = None, **kwargs: Any) -> IntArray:
-        """Fit, and label the fitted points; those left out are labelled too."""
+        """Fit, and label the fitted points; those left out are labeled too."""
         scores = self.fit(X, y, **kwargs).scores_.copy()
         left_out = np.isnan(scores)
         if left_out.any():

@@ -40,7 +40,7 @@ class NearestLenses:
         The m nearest objects of each, the nearest first.
     distances : (n, m) array
     counts : (n, m) array of int32
-        Objects in the lens of each with that neighbour.
+        Objects in the lens of each with that neighbor.
     """
 
     neighbours: IntArray
@@ -63,10 +63,10 @@ def k_rng(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> csr_array:
-    """The k-relative neighbourhood graph: pairs with fewer than k objects in their lens.
+    """The k-relative neighborhood graph: pairs with fewer than k objects in their lens.
 
     Points are searched: those of up to 8 euclidean coordinates by boxes that drop out as a whole,
-    those of another metric pair by pair, each dropped as soon as k neighbours are known to lie in
+    those of another metric pair by pair, each dropped as soon as k neighbors are known to lie in
     its lens. A matrix is swept, a block at a time.
 
     Parameters
@@ -74,7 +74,7 @@ def k_rng(
     D : (n, n) array, or (n, d) points where ``metric`` is given
         Dissimilarities, as in :func:`lens_counts`.
     k
-        1 or more; k = 1 is the relative neighbourhood graph.
+        1 or more; k = 1 is the relative neighborhood graph.
     sigma
         Weights the edges by exp(-(c / (n - 2))^2 / sigma^2), c the objects in the lens, as in
         Algorithm 5; without it every edge weighs 1.
@@ -267,7 +267,7 @@ def _boxes(X: FloatArray) -> tuple[IntArray, tuple[AnyArray, ...]]:
 
 
 def _pair_by_pair(sample: Sample, k: int, threads: int, progress: Progress | None) -> _Edges:
-    """Edges for any metric: pairs dropped by the neighbours of one end, the rest counted out."""
+    """Edges for any metric: pairs dropped by the neighbors of one end, the rest counted out."""
     assert sample.points is not None
     points, distance, n = sample.points, sample.distance, sample.n
     m = min(n - 1, 4 * k + 12)

@@ -476,7 +476,7 @@ def _by_neighbours(steps: FloatArray, n_neighbors: int) -> FloatArray:
     if pieces > 1:
         raise DissimilarityError(
             f"with n_neighbors={n_neighbors} the points fall into {pieces:,} unconnected pieces; "
-            "use more neighbours, or None"
+            "use more neighbors, or None"
         )
     ways: FloatArray = dijkstra(graph.maximum(graph.T), directed=False)
     return ways

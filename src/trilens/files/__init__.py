@@ -1,6 +1,5 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
-from trilens.files.objects import read_objects
 from trilens.files.output import atomic_write, refuse_to_overwrite, write_table
 from trilens.files.read import Scan, read_statements, scan_statements
 from trilens.files.side_tables import (
@@ -26,7 +25,6 @@ __all__ = [
     "read_features",
     "read_labels",
     "read_matrix",
-    "read_objects",
     "read_statements",
     "read_vectors",
     "refuse_to_overwrite",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from trilens.errors import FormatError, TrilensError
 from trilens.files.source import Source, one_line, owned
+from trilens.statements.cells import as_float
 from trilens.statements.selection import Condition
 from trilens.statements.table import NamedTable, Request, RowGroups, Rows, counting
 
@@ -89,16 +90,6 @@ def open_arrow(source: Source) -> NamedTable:
                 start += batch.num_rows
 
     return NamedTable(source.label, tuple(schema.names), read, metadata=schema.metadata)
-
-
-def whole_table(source: Source) -> Any:
-    """All of a Parquet, Arrow or JSON file, whatever it is about."""
-    if source.format in ("json", "jsonl"):
-        from trilens.files.json import json_table
-
-        return json_table(source)
-    table = open_parquet(source) if source.format == "parquet" else open_arrow(source)
-    return next(table.read(Request(dict.fromkeys(range(len(table.names)), "text")))).table
 
 
 def parquet_rows(source: Source) -> list[int]:
@@ -246,17 +237,9 @@ def _overlaps(condition: Condition, low: Any, high: Any, sort: str, whole: bool)
         value = datetime.date.fromisoformat(value)
         if value.isoformat() != condition.value:
             return True
-    elif _is_number(value):
+    elif as_float(value) is not None:
         return True  # 3 is also 3.0
     if condition.comparison == "!=":
         # a number that is none is outside of the bounds
         return not (whole and sort != "real" and low == high == value)
     return bool(low <= value <= high)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -252,14 +252,19 @@ def _open_lines(source: Source) -> NamedTable:
     return NamedTable(source.label, tuple(names), read)
 
 
-def json_table(source: Source) -> Any:
-    """The records of a JSON file, or of JSON lines, as a table; or its columns by name."""
-    found = _parsed(source.read().removeprefix(b"\xef\xbb\xbf"), source.label)
+def json_columns(source: Source) -> dict[str, list[Any]]:
+    """The columns of a small table: by name, or of records, line by line or in an array."""
+    found = _parsed(source.read().removeprefix(codecs.BOM_UTF8), source.label)
     if isinstance(found, dict):
         found = _of_pandas(found)
-        if _is_columns(found, least=1):
-            return table_of_columns(found)
-    return table_of_records(list(_records([found], source.label)))
+        lists = bool(found) and all(isinstance(value, list) for value in found.values())
+        if lists and not any(map(_are_records, found.values())):
+            if len({len(value) for value in found.values()}) > 1:
+                raise FormatError(f"{source.label}: the columns must have the same length")
+            return {str(name): value for name, value in found.items()}
+    listed = list(_records([found], source.label))
+    names = dict.fromkeys(name for record in listed for name in record)
+    return {name: [record.get(name) for record in listed] for name in names}
 
 
 def _is_nested(source: Source) -> bool:
@@ -370,10 +375,10 @@ def _is_rows(found: Any) -> bool:
     )
 
 
-def _is_columns(found: dict[str, Any], least: int = 3) -> bool:
+def _is_columns(found: dict[str, Any]) -> bool:
     values = list(found.values())
     return (
-        len(values) >= least
+        len(values) >= 3
         and all(isinstance(value, list) for value in values)
         and len({len(value) for value in values}) == 1
         and not any(isinstance(cell, dict | list) for value in values for cell in value)

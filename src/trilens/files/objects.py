@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TypeAlias
 
 import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, ParameterError
-from trilens.files.source import PathLike, one_line, open_source, quoted
-from trilens.files.text import records, whole_text
+from trilens.files.small import SEPARATORS, SmallTable, small_table
+from trilens.files.source import PathLike, Source, one_line, open_source, quoted
+from trilens.files.text import whole_text
+from trilens.statements.cells import as_float
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.names import ObjectList, is_integer, is_missing
 from trilens.statements.roles import key
-
-if TYPE_CHECKING:
-    from trilens.statements.table import NamedTable
 
 #: The path of a list, the names themselves, or a mapping from ids to names.
 ObjectsLike: TypeAlias = PathLike | Iterable[object] | Mapping[object, object]
@@ -35,6 +34,7 @@ _PICTURE = frozenset(
 )
 _LABEL = frozenset({"label", "class", "category", "group"})
 _ALT = frozenset({"alt", "alttext", "description"})
+_HOLDS = "a list of objects has a name a line"
 #: What the first line of a plain list of names may be, where it is no object.
 _HEADING = frozenset({"name", "names", "id", "ids", "object", "objects"})
 #: What a table of objects may call its columns that hold no features.
@@ -103,42 +103,30 @@ def read_object_table(objects: ObjectsLike) -> ObjectTable | None:
     if isinstance(objects, ObjectTable):
         return objects
     if isinstance(objects, str | os.PathLike):
-        source = open_source(objects)
-        if source.format != "text":
-            from trilens.files.read import opened
-            from trilens.statements.layout import ReadOptions
-
-            return _of_named_table(opened(source, ReadOptions(header=True)))
-        text = whole_text(source, "a list of objects has a name a line")
-        table = _table(text)
-        if table is None:
-            _refuse_other_header(text, source.label)
-            return None
-        header, rows, wrong = table
-        if wrong:
-            raise FormatError(
-                f"{source.label}, row {wrong[0]}: not as many columns as in the first row"
-            )
-        folder = None if source.path is None else source.path.parent
-        return _object_table(source.label, header, rows, folder)
+        return _of_file(open_source(objects))
     if not isinstance(objects, Mapping) and is_table(objects):
-        from trilens.statements.frames import as_arrow
-        from trilens.statements.table import named_table
-
-        return _of_named_table(named_table("objects", as_arrow(objects)))
+        return _object_table(small_table(objects, _HOLDS))
     return None
 
 
-def _of_named_table(table: NamedTable) -> ObjectTable:
-    from trilens.statements.unfold import rows_of
+def _of_file(source: Source) -> ObjectTable | None:
+    # a name may have spaces in it
+    table = small_table(source, _HOLDS, separators=SEPARATORS[:-1])
+    if table.names is None:
+        if all(len(row) == 2 and is_integer(row[0]) for row in table.rows):
+            table = replace(table, names=["id", "name"])
+        elif _is_header(table):
+            table = table.headed()
+        else:
+            _refuse_other_header(table)
+            return None
+    table.check_width()
+    return _object_table(table)
 
-    rows = [(cells, i) for i, cells in enumerate(rows_of(table), 1)]
-    return _object_table(table.label or "objects", list(table.names), rows, None)
 
-
-def _object_table(
-    label: str, header: Sequence[str], rows: Sequence[tuple[list[str], int]], folder: Path | None
-) -> ObjectTable:
+def _object_table(table: SmallTable) -> ObjectTable:
+    label, header, folder = table.label, table.first, table.folder
+    rows = list(zip(table.texts(), table.lines, strict=True))
     keys = [key(cell) for cell in header]
 
     def column(known: frozenset[str]) -> int | None:
@@ -189,7 +177,7 @@ def _object_table(
     numbers = [
         i
         for i in range(len(header))
-        if i not in taken and keys[i] not in TOLD and all(_is_number(c[i]) for c, _ in rows)
+        if i not in taken and keys[i] not in TOLD and all(_is_finite(c[i]) for c, _ in rows)
     ]
     features = np.array([[float(cells[i]) for i in numbers] for cells, _ in rows], dtype=np.float64)
     return ObjectTable(
@@ -202,28 +190,6 @@ def _object_table(
         features.reshape(len(rows), len(numbers)),
         tuple(header[i] for i in numbers),
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return bool(np.isfinite(float(cell)))
-    except ValueError:
-        return False
-
-
-def read_objects(path: PathLike) -> list[str]:
-    """The names in a list of objects, in order.
-
-    Names are kept as written, spaces included; blank lines are passed over, and so is a first line
-    such as ``name`` or ``object``, which is a heading. A table with the columns
-    ``id`` and ``name`` lists the names.
-
-    Raises
-    ------
-    FormatError
-        For a file that cannot be read, is empty, is not UTF-8 or names an object twice.
-    """
-    return list(_listed(path).names)
 
 
 def object_list(objects: ObjectsLike | ObjectList | None) -> ObjectList | None:
@@ -252,10 +218,10 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 def _listed(path: PathLike) -> ObjectList:
     source = open_source(path)
-    table = read_object_table(path)
+    table = _of_file(source)
     if table is not None:
         return table.listed
-    text = whole_text(source, "a list of objects has a name a line")
+    text = whole_text(source, _HOLDS)
     rows: dict[str, int] = {}
     headed = False
     # not splitlines(), which also cuts at characters that a name may hold
@@ -272,48 +238,37 @@ def _listed(path: PathLike) -> ObjectList:
             )
         rows[name] = row
     if not rows:
-        raise FormatError(f"{source.label} is empty; a list of objects has a name a line")
+        raise FormatError(f"{source.label} is empty; {_HOLDS}")
     return ObjectList.of(rows, label=source.label)
 
 
-def _table(text: str) -> tuple[list[str], list[tuple[list[str], int]], list[str]] | None:
-    """The header and the rows with their lines, and the lines of bad ones, where it is a table."""
-    for separator in (",", "\t", ";", "|"):
-        rows = [(cells, before + 1) for cells, before, _ in records(text, separator)]
-        if not rows or len(rows[0][0]) < 2:
-            continue
-        first = {key(cell) for cell in rows[0][0]}
-        named = bool(first & _NAME) or (bool(first & _ID) and bool(first & (_LABEL | _PICTURE)))
-        if named and (first & (_ID | TOLD) or _has_numbers(rows)):
-            header, body = rows[0][0], rows[1:]
-        elif all(len(cells) == 2 and is_integer(cells[0]) for cells, _ in rows):
-            header, body = ["id", "name"], rows
-        else:
-            continue
-        wrong = [str(line) for cells, line in body if len(cells) != len(header)]
-        return header, [(cells, line) for cells, line in body if len(cells) == len(header)], wrong
-    return None
+def _is_header(table: SmallTable) -> bool:
+    """Whether the first row names the columns of a table of objects."""
+    first = {key(cell) for cell in table.first}
+    named = bool(first & _NAME) or (bool(first & _ID) and bool(first & (_LABEL | _PICTURE)))
+    return len(table.first) > 1 and named and bool(first & (_ID | TOLD) or _has_numbers(table))
 
 
-def _refuse_other_header(text: str, label: str) -> None:
+def _refuse_other_header(table: SmallTable) -> None:
     """Refuse a table whose header names pictures or classes, but no object."""
-    for separator in (",", "\t", ";", "|"):
-        rows = [cells for cells, _, _ in records(text, separator)]
-        width = len(rows[0]) if rows else 0
-        known = {key(cell) for cell in rows[0]} & TOLD if rows else set()
-        even = all(len(cells) == width for cells in rows)
-        if even and len(rows) > 1 and width > 1 and (len(known) > 1 or (known and width > 2)):
-            raise FormatError(
-                f"{label}: the columns are {one_line(', '.join(rows[0]), 80)}; a table of objects "
-                f"has a column name, or id and name, and may have picture, label and alt: rename "
-                f"them in the first row"
-            )
+    first, width = table.first, len(table.first)
+    known = {key(cell) for cell in first} & TOLD
+    even = len(table.rows) > 1 and all(len(cells) == width for cells in table.rows)
+    if even and width > 1 and (len(known) > 1 or (known and width > 2)):
+        raise FormatError(
+            f"{table.label}: the columns are {one_line(', '.join(first), 80)}; a table of objects "
+            f"has a column name, or id and name, and may have picture, label and alt: rename "
+            f"them in the first row"
+        )
 
 
-def _has_numbers(rows: Sequence[tuple[list[str], int]]) -> bool:
+def _has_numbers(table: SmallTable) -> bool:
     """Whether some column below the first row holds numbers alone."""
-    body = [cells for cells, _ in rows[1:]]
-    width = len(rows[0][0])
-    return bool(body) and any(
-        all(len(cells) == width and _is_number(cells[i]) for cells in body) for i in range(width)
-    )
+    body, width = table.rows[1:], len(table.first)
+    even = bool(body) and all(len(cells) == width for cells in body)
+    return even and any(all(_is_finite(cells[i]) for cells in body) for i in range(width))
+
+
+def _is_finite(cell: str) -> bool:
+    number = as_float(cell)
+    return number is not None and isfinite(number)

@@ -6,9 +6,9 @@ import os
 from typing import Any, TypeAlias
 
 from trilens._parameters import wrong
-from trilens.files.source import PathLike, sources
+from trilens.files.small import small_table
+from trilens.files.source import PathLike
 from trilens.statements.columns import is_table
-from trilens.statements.layout import ReadOptions
 from trilens.statements.questions import Questions
 
 #: The path of a table of questions, or the table itself.
@@ -25,16 +25,7 @@ def question_table(given: QuestionsLike | Questions | None) -> Questions | None:
     """
     if given is None or isinstance(given, Questions):
         return given
-    from trilens.files.read import opened
-    from trilens.statements.frames import as_arrow
-    from trilens.statements.table import named_table
-    from trilens.statements.unfold import rows_of
-
-    if isinstance(given, str | os.PathLike):
-        (source,) = sources(given)[:1]
-        table = opened(source, ReadOptions(header=True))
-    elif is_table(given):
-        table = named_table("questions", as_arrow(given))
-    else:
+    if not isinstance(given, str | os.PathLike) and not is_table(given):
         raise wrong("questions", given, "a file or a table")
-    return Questions.of_rows(table.names, rows_of(table), table.label or "questions")
+    table = small_table(given, "a table of questions has the columns id, a, b, c").headed()
+    return Questions.of_rows(table.first, table.texts(), table.label)

@@ -84,7 +84,7 @@ def read_statements(
         order where every name is an integer and by first appearance (row by row, left to
         right) otherwise.
     preset : {"salmon", "things", "jspsych", "cblearn", "tripletools"}, optional
-        What is known of the files of these tools and cannot be told from their columns.
+        What is known of the files of these tools and cannot be determined from their columns.
     header : bool, optional
         Whether the first row of text names the columns; by default the rows tell.
     counts_from : {0, 1}, optional

@@ -1,22 +1,20 @@
 """Small tables beside the statements: labels, groups of raters, comparisons of pairs.
 
-All are read alike: text with a comma, tab, semicolon or space between the cells, JSON, JSON lines,
-Parquet or Arrow, with columns that are known by their names.
+Their columns are known by their names.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from trilens.errors import FormatError, LabelError, StatementError, TrilensError, option
 from trilens.files.output import packed_write
+from trilens.files.small import small_table
 from trilens.files.source import (
     PathLike,
     Source,
@@ -25,19 +23,13 @@ from trilens.files.source import (
     ending_of,
     one_line,
     open_source,
-    owned,
     quoted,
 )
-from trilens.files.text import records, whole_text
 from trilens.statements import Statements, as_statements
-from trilens.statements.cells import cell_text
 from trilens.statements.comparisons import Comparisons, first_wrong
 from trilens.statements.names import in_order, is_integer, is_missing
 from trilens.statements.roles import LABELS, roles
 from trilens.statements.value import shown
-
-#: Formats that have their own columns.
-TABLES = frozenset({"json", "jsonl", "parquet", "arrow"})
 
 
 @dataclass(frozen=True)
@@ -66,52 +58,22 @@ class SideTable:
 
     def rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
         """The wanted cells of each row as text, and the row's number in the file."""
-        return self._table_rows(source) if source.format in TABLES else self._text_rows(source)
-
-    def _table_rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
-        names, columns = columns_of(source)
-        at = self._positions(names)
-        if at is None:
+        table = small_table(source, self.holds, self.refusal)
+        at: Sequence[int] | None = self._positions(table.first)
+        n = len(self.columns)
+        bare = self.without_header and table.names is None and len(table.first) == n
+        if at is not None:
+            table = table.headed()
+        elif bare and all(map(is_integer, table.first)):
+            at = range(n)
+        else:
             raise self.refusal(
                 f"{source.label}: it must have the columns {self.listed}, once each; "
-                f"it has {one_line(', '.join(names), 80) or 'none'}"
+                f"it has {one_line(', '.join(table.first), 80) or 'none'}"
             )
-        for row, cells in enumerate(zip(*(columns[i] for i in at), strict=True), 1):
-            yield [cell_text(cell) or "" for cell in cells], row
-
-    def _text_rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
-        label = source.label
-        text = whole_text(source, self.holds, self.refusal)
-        if not text.strip():
-            raise self.refusal(f"{label} is empty; {self.holds}")
-        separator, at, header = self._layout(text, label)
-        width = 0
-        for number, (cells, line, _) in enumerate(records(text, separator)):
-            width = width or len(cells)
-            if len(cells) != width:
-                raise self.refusal(
-                    f"{label}, row {line + 1:,}: {len(cells)} columns where the first row has "
-                    f"{width}; every row must have the same columns"
-                )
-            if number or not header:
-                yield [cells[i] for i in at], line + 1
-
-    def _layout(self, text: str, label: str) -> tuple[str, Sequence[int], bool]:
-        """The separator, where the columns are, and whether there is a header."""
-        seen: list[str] = []
-        for separator in (",", "\t", ";", " "):
-            first, _, _ = next(records(text, separator), ([], 0, 0))
-            at = self._positions(first)
-            if at is not None:
-                return separator, at, True
-            n = len(self.columns)
-            if self.without_header and len(first) == n and all(map(is_integer, first)):
-                return separator, range(n), False
-            seen = max(seen, first, key=len)
-        raise self.refusal(
-            f"{label}: the first row must name the columns {self.listed}, once each; "
-            f"it is {one_line(', '.join(seen), 80)}"
-        )
+        table.check_width(self.refusal)
+        for cells, line in zip(table.texts(), table.lines, strict=True):
+            yield [cells[i] for i in at], line
 
     def _positions(self, names: Sequence[str]) -> list[int] | None:
         """Where the columns are; None where one is missing or there twice."""
@@ -125,67 +87,6 @@ class SideTable:
                 return None
             found.append(header.index(called))
         return found
-
-
-def columns_of(source: Source) -> tuple[list[str], list[list[Any]]]:
-    """The names and the values of the columns of a Parquet, Arrow or JSON file."""
-    if source.format in ("json", "jsonl"):
-        return _json_columns(source)
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    data = owned(source.read())
-    try:
-        if source.format == "parquet":
-            table = pq.read_table(pa.BufferReader(data))
-        else:
-            is_file = data.slice(0, 6).to_pybytes() == b"ARROW1"
-            reader = pa.ipc.open_file(data) if is_file else pa.ipc.open_stream(data)
-            table = reader.read_all()
-        table.validate(full=True)
-        return list(table.column_names), [column.to_pylist() for column in table.columns]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"{source.label} cannot be read: {one_line(error)}") from error
-
-
-def _json_columns(source: Source) -> tuple[list[str], list[list[Any]]]:
-    """From an array of records, records line by line, or arrays by their names."""
-    text = whole_text(source, "JSON is text")
-    if not text.strip():
-        raise FormatError(f"{source.label} is empty; give a table")
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        found = _json_lines(text, f"{source.label} is not JSON: {one_line(error)}")
-    except RecursionError as error:
-        raise FormatError(f"{source.label} is nested too deeply; give a plain table") from error
-    rows = found if isinstance(found, list) else [found]
-    if isinstance(found, dict) and found and all(isinstance(v, list) for v in found.values()):
-        within = [values for values in found.values() if any(isinstance(v, dict) for v in values)]
-        if len(within) != 1:
-            return _same_length(found, source.label)
-        (rows,) = within
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise FormatError(
-                f"{source.label}, record {number:,}: {one_line(json.dumps(row), 40)} is not a JSON "
-                f"object; every record must be one"
-            )
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return names, [[row.get(name) for row in rows] for name in names]
-
-
-def _same_length(columns: dict[str, list[Any]], label: str) -> tuple[list[str], list[list[Any]]]:
-    if len({len(values) for values in columns.values()}) > 1:
-        raise FormatError(f"{label}: the columns must have the same length")
-    return list(columns), list(columns.values())
-
-
-def _json_lines(text: str, problem: str) -> list[Any]:
-    try:
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise FormatError(problem) from error
 
 
 _LABELS = SideTable(
@@ -215,7 +116,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     The file is text (with a comma, tab, semicolon or space between the cells), JSON, JSON lines,
     Parquet or Arrow. It has the columns ``object`` and ``label`` (or ``class``, ``group``, ...),
     as ``cluster -o`` and ``classify -o`` write them; other columns are ignored. Objects that it
-    leaves out are unlabelled.
+    leaves out are unlabeled.
 
     Raises
     ------
@@ -242,7 +143,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
         if not given.strip():
             raise LabelError(
                 f"{place}: the label of object {quoted(name)} is empty; "
-                f"leave the row out if the object is unlabelled"
+                f"leave the row out if the object is unlabeled"
             )
         if labels.setdefault(name, given) != given:
             raise LabelError(
@@ -252,13 +153,13 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
         lines.setdefault(name, line)
     if not labels:
         raise LabelError(
-            f"{source.label} has no labels, only a header; add a row for each labelled object"
+            f"{source.label} has no labels, only a header; add a row for each labeled object"
         )
     return Labels(labels, source.label, lines)
 
 
 def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each object of ``S``, in order; None for the unlabelled.
+    """The label of each object of ``S``, in order; None for the unlabeled.
 
     Parameters
     ----------
@@ -272,14 +173,14 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
 
     Examples
     --------
-    >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"]), {"c": "red"})
+    >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central"), {"c": "red"})
     [None, None, 'red']
     """
     return labels_by_name(as_statements(S).names, labels)
 
 
 def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each of these objects; None for the unlabelled. Errors as in `labels_for`."""
+    """The label of each of these objects; None for the unlabeled. Errors as in `labels_for`."""
     if not isinstance(labels, Mapping):
         raise LabelError(
             f"labels must be a mapping from names to labels, got {one_line(repr(labels))}"
@@ -305,7 +206,7 @@ def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str 
             )
         raise LabelError(
             f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
-            f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
+            f"{len(labels):,} labeled objects are unknown); leave the row out, or list the "
             f"object with {option('objects')}"
         )
     return [labels.get(name) for name in names]
@@ -360,7 +261,7 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
     if set(named) - {"rater", "group"}:
         raise FormatError(f"{columns}: name the columns as rater=...,group=...")
     source = open_source(path)
-    seen = columns_of(source)[0] if source.format in TABLES else _first_row(source)
+    seen = small_table(source, "a table of raters has the columns rater and group").first
     by_role = {role.name: seen[i] for i, role in reversed(roles(seen).items())}
     rater = named.get("rater", by_role.get("rater"))
     group = named.get("group", columns if columns and not named else None)
@@ -374,12 +275,6 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
             f"are {one_line(', '.join(seen), 120)}: say {source.label}::rater=...,group=..."
         )
     return read_mapping(path, rater.strip().casefold(), group.strip().casefold())
-
-
-def _first_row(source: Source) -> list[str]:
-    text = whole_text(source, "a table of raters has the columns rater and group")
-    rows = [next(records(text, cut), ([], 0, 0))[0] for cut in (",", "\t", ";")]
-    return max(rows, key=len)
 
 
 #: The pair that is nearer to each other, then the other one.

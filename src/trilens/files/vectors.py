@@ -15,10 +15,9 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, option
 from trilens.files.objects import TOLD
-from trilens.files.side_tables import TABLES, columns_of
+from trilens.files.small import small_table
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
-from trilens.files.text import records, whole_text
-from trilens.statements.cells import cell_text
+from trilens.statements.cells import as_float, cell_text
 from trilens.statements.roles import key
 
 #: What the column with the objects' names may be called.
@@ -239,9 +238,10 @@ def read_matrix(path: PathLike, objects: Sequence[str] | None = None) -> FloatAr
 def read_matched_matrix(path: PathLike, objects: Sequence[str] | None) -> tuple[FloatArray, bool]:
     """The same, and whether it was matched by names."""
     source = open_source(path)
-    if objects is not None and source.format not in TABLES and not source.ending.startswith(".np"):
-        header, columns, _ = _text_columns(source)
-        grid = [*([] if header is None else [header]), *map(list, zip(*columns, strict=True))]
+    if objects is not None and source.format == "text":
+        table = small_table(source, _HOLDS)
+        table.check_width()
+        grid = table.rows
         named = [row[0] for row in grid[1:]]
         # so it is with the numbers of a symmetric matrix, where the corner is one as well
         has_names = not _is_number(grid[0][0]) or set(objects) <= set(named)
@@ -313,12 +313,11 @@ def _arrays(source: Source) -> dict[str, VectorTable]:
 
 def _columns(source: Source) -> VectorTable:
     """The vectors of a table: which column has the names, and the numbers of the others."""
-    header: list[str] | None
-    if source.format in TABLES:
-        header, columns = columns_of(source)
-        lines: Sequence[int] = range(1, len(columns[0]) + 1 if columns else 1)
-    else:
-        header, columns, lines = _text_columns(source)
+    table = small_table(source, _HOLDS)
+    table.check_width()
+    if table.names is None and _is_header(table.first):
+        table = table.headed()
+    header, columns, lines = table.names, table.columns(), table.lines
     called = header or [f"column {i + 1}" for i in range(len(columns))]
     at = None if header is None else _names_at(header)
     whole = next((i for i, name in enumerate(called) if name.casefold() in _VECTOR_COLUMNS), None)
@@ -350,29 +349,10 @@ def _columns(source: Source) -> VectorTable:
     )
 
 
-def _text_columns(source: Source) -> tuple[list[str] | None, list[list[str]], list[int]]:
-    """The header of a text file, if it has one; its columns; the row of each value."""
-    text = whole_text(source, _HOLDS)
-    first = text.lstrip().split("\n", 1)[0]
-    separator = max(",\t;| ", key=first.count) if first.strip() else ","
-    found = [(cells, line + 1) for cells, line, _ in records(text, separator)]
-    if not found:
-        raise FormatError(f"{source.label} is empty; {_HOLDS}")
-    width = len(found[0][0])
-    for cells, line in found:
-        if len(cells) != width:
-            raise FormatError(
-                f"{source.label}, row {line:,}: {len(cells)} columns where the first row has "
-                f"{width}; every row must have the same columns"
-            )
-    top = found[0][0]
-    counted = top[1:] == [str(i) for i in range(width - 1)]
-    is_header = (counted and _names_at(top) == 0) or not any(map(_is_number, (*top[1:], top[-1])))
-    rows, lines = [cells for cells, _ in found], [line for _, line in found]
-    if not is_header:
-        return None, [list(column) for column in zip(*rows, strict=True)], lines
-    columns = [[cells[i] for cells in rows[1:]] for i in range(width)]
-    return top, columns, lines[1:]
+def _is_header(first: Sequence[str]) -> bool:
+    """Whether the first row of text names the columns: with words, or counting them."""
+    counted = list(first[1:]) == [str(i) for i in range(len(first) - 1)]
+    return (counted and _names_at(first) == 0) or not any(map(_is_number, (*first[1:], first[-1])))
 
 
 def _names_at(header: Sequence[str]) -> int | None:
@@ -413,8 +393,4 @@ def _numbers(values: Sequence[Any], lines: Sequence[int], label: str, column: st
 
 
 def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
+    return as_float(cell) is not None

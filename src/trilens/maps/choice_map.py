@@ -47,7 +47,7 @@ class ChoiceMap(MapEstimator):
     where two sides are nearly as long. Lapses err anywhere. So the model tells the two apart,
     and knows its own error rate.
 
-    The coordinates maximise the likelihood less ``l2`` times the sum of their squares (L-BFGS
+    The coordinates maximize the likelihood less ``l2`` times the sum of their squares (L-BFGS
     from the lens map; for ``odd`` and ``closer`` from a rough fit in three more dimensions).
     What is ``"cv"`` is chosen by the evidence, the likelihood with the coordinates integrated
     out, whatever the size: see Notes. It is the scikit-learn face of `trilens.fit`.
@@ -94,7 +94,7 @@ class ChoiceMap(MapEstimator):
     Attributes
     ----------
     embedding_ : (n_objects, n_components_) float64
-        Centred, the widest axis first. Objects that no statement names are in the middle, or where
+        Centered, the widest axis first. Objects that no statement names are in the middle, or where
         their features expect them.
     kind_ : {"central", "odd", "closer"}
         What was asked. An array that the fitted map is given is of this kind.
@@ -125,7 +125,7 @@ class ChoiceMap(MapEstimator):
     rater_sharpness_ : dict
         What each rater multiplies all dimensions by besides. Empty for ``"one"``.
     rater_spread_ : (n_components_,) float64
-        The standard deviation of the logarithms of the weights, as it was learnt; 0 for ``"one"``.
+        The standard deviation of the logarithms of the weights, as it was learned; 0 for ``"one"``.
     rater_gain_ : (float, float) or None
         What weights gain: the log-likelihood per held-out answer beyond that of raters who differ
         in sharpness alone, and its standard error; None where it was not asked.
@@ -156,21 +156,21 @@ class ChoiceMap(MapEstimator):
     of them are fitted in memory, and a few passes over the files move every object to where all
     its answers are likeliest.
 
-    The dimensions, the penalty and the lapse maximise the evidence. ``cv_scores_`` are by folds of
+    The dimensions, the penalty and the lapse maximize the evidence. ``cv_scores_`` are by folds of
     questions: all answers about the same three objects are held out together, or they would leak.
     Where six raters or more are known, a fold is a third of the raters, and the questions that
     they answered are left out of the training too, so that answers of new raters to new questions
     are predicted; unless that left less than half of the answers to learn from.
 
     With features f every place is W f + r, a linear part and a remainder of its own, with normal
-    priors: see `trilens.maps.features`. Features are centred, and each block is scaled to a mean
+    priors: see `trilens.maps.features`. Features are centered, and each block is scaled to a mean
     squared length of 1; nothing else is done to single columns. The shares of the blocks are
     chosen with the penalty and the dimensions, by the evidence. If the map with features is not
     better than the one without, the latter is kept, and ``feature_shares_`` are 0. Objects that no
     statement names are placed by their features.
 
     With weights a rater sees every coordinate in dimension d multiplied by the rater's sharpness
-    and weight. Their logarithms have normal priors about 0 whose spreads are learnt and may be 0,
+    and weight. Their logarithms have normal priors about 0 whose spreads are learned and may be 0,
     so that raters with few answers stay near the others. The axes then have a meaning, and are
     left as they are: turning such a map would make it fit worse. `predict_proba` and `score` use
     the weights and the lapse of the rater of each statement, and those of the population (all
@@ -502,7 +502,7 @@ class ChoiceMap(MapEstimator):
             are passed over.
         features : array, table or dict, optional
             Vectors of new objects, as `fit` takes them: by name, or in the order of the new
-            objects. They are standardised as those of the fit were.
+            objects. They are standardized as those of the fit were.
 
         Returns
         -------

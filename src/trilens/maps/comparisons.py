@@ -47,7 +47,7 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
 
     Examples
     --------
-    >>> as_comparisons(Statements([[0, 1, 2]])).rows.tolist()
+    >>> as_comparisons(Statements([[0, 1, 2]], kind="central")).rows.tolist()
     [[1, 0, 1, 2], [2, 0, 2, 1]]
     """
     data = as_data(statements)
@@ -155,20 +155,10 @@ def _of_kind(statements: ComparisonsLike, kind: Kind | None) -> ComparisonsLike:
     """Statements of the kind that was asked for; an array of three columns must have one."""
     if kind is not None:
         check_kind(kind)
-        statements = statements.read() if isinstance(statements, Answers) else statements
-        given = statements if isinstance(statements, (Statements, Comparisons)) else None
-        if given is None:
-            return Statements(statements, kind=kind)  # type: ignore[arg-type]
-        if isinstance(given, Statements) and given.kind != kind:
-            raise KindError(f"the statements are of kind {given.kind}, not {kind}; leave kind= out")
-        return given
-    data = as_data(statements)
-    if isinstance(data, Comparisons) or len(data) == 0 or tells_kind(statements):
-        return data
-    raise KindError(
-        "violations cannot tell what an array of three columns means; give kind='closer' for "
-        "similarity triplets (anchor, near, far), kind='central' or kind='odd', or Statements"
-    )
+    data = as_data(statements, kind)
+    if kind is not None and isinstance(data, Statements) and data.kind != kind:
+        raise KindError(f"the statements are of kind {data.kind}, not {kind}; leave kind= out")
+    return data
 
 
 def _chunks(rows: Int32Array) -> Iterator[Int32Array]:

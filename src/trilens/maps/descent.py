@@ -1,4 +1,4 @@
-"""Fitting coordinates: L-BFGS, where it starts, and the choice model's penalised likelihood."""
+"""Fitting coordinates: L-BFGS, where it starts, and the choice model's penalized likelihood."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def minimise(
     window: int = _WINDOW,
     done: Callable[[], bool] | None = None,
 ) -> Minimum:
-    """Minimise a loss by L-BFGS.
+    """Minimize a loss by L-BFGS.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def penalised(
     l2: float,
     shares: FloatArray | None,
 ) -> Loss:
-    """The penalised loss of coordinates; without shares, of these and the logit of the lapse."""
+    """The penalized loss of coordinates; without shares, of these and the logit of the lapse."""
 
     def of_coordinates(x: FloatArray) -> tuple[float, FloatArray]:
         assert shares is not None
@@ -480,7 +480,7 @@ class PreconditionedLoss:
 def descend(
     loss: Loss, start: FloatArray, bend: Preconditioner, nearly: float, max_iter: int = 60
 ) -> Minimum:
-    """Minimise by L-BFGS whose first step is Newton's, from where the curvature is about known.
+    """Minimize by L-BFGS whose first step is Newton's, from where the curvature is about known.
 
     Parameters
     ----------
@@ -622,13 +622,13 @@ def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> Float
     first = np.random.default_rng(0).standard_normal(statements.n_objects)
     try:
         X = lens_scaling(count_pairs(every), d, usual_power(d), first).coordinates
-    except StatementError:  # its eigenvalues cannot be told apart
+    except StatementError:  # its eigenvalues cannot be separated
         X = np.zeros((statements.n_objects, d))
     return fill_flat_columns(X, rng)
 
 
 def without_unseen(X: FloatArray, triples: AnyArray) -> FloatArray:
-    """Centred coordinates, with the objects that no statement names in the middle."""
+    """Centered coordinates, with the objects that no statement names in the middle."""
     seen = np.zeros(len(X), dtype=np.bool_)
     seen[triples] = True
     X = X - X[seen].mean(axis=0)
@@ -637,7 +637,7 @@ def without_unseen(X: FloatArray, triples: AnyArray) -> FloatArray:
 
 
 def principal_axes(X: FloatArray) -> FloatArray:
-    """Centred coordinates turned so that the first axis is the widest, and so on.
+    """Centered coordinates turned so that the first axis is the widest, and so on.
 
     Each axis points to where its largest coordinate is positive.
     """

@@ -250,7 +250,7 @@ def _annealed(
         maps = maps[np.minimum(np.searchsorted(chance.cumsum(), at), _MAPS - 1)]
         counts = following
         fits = np.array([walk(X, 1, _ROUNDS, counts)[1] for X in maps])
-    maps = maps[rng.permutation(_MAPS)]  # neighbours may be copies of one
+    maps = maps[rng.permutation(_MAPS)]  # neighbors may be copies of one
     parts = np.bincount(np.arange(n_draws) % _MAPS, minlength=_MAPS).tolist()
     drawn = [
         walk(X, part, max(_LAST_ROUNDS // part, 1), 1.0)[0]

@@ -1,6 +1,6 @@
 """Ordinal embeddings: coordinates whose distances agree with the statements.
 
-`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps.comparison_loss`) by
+`SOE`, `GNMDS`, `STE` and `TSTE` minimize four objectives (`trilens.maps.comparison_loss`) by
 L-BFGS. The objectives have local minima and no closed form, so the start matters; by default
 it is the lens map, which has one.
 """
@@ -191,7 +191,7 @@ _SHARED = """\
         What was asked. An array that the fitted map is given is of this kind. None for
         comparisons d(A,B) < d(C,D).
     embedding_ : (n_objects, n_components) float64
-        Centred coordinates.
+        Centered coordinates.
     loss_ : float
         The sum over comparisons, at the embedding.
     loss_history_ : (n_iter_ + 1,) float64

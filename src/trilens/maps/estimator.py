@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import ABC
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -35,7 +35,7 @@ from trilens.maps.map import Names, predicted, unmentioned
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.names import ids_among, is_integer
-from trilens.statements.value import refuse_answers, statements_to_fit, warn_of_kind
+from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
@@ -73,8 +73,6 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     names_: Names
     #: What was asked; None for comparisons d(A,B) < d(C,D).
     kind_: Kind | None
-    #: Whether an array that does not tell its kind is taken for central statements.
-    _assumes_central: ClassVar[bool] = False
     #: The objects of which nothing is known; None where there are none.
     _unknown: BoolArray | None = None
 
@@ -118,7 +116,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def score(self, S: ComparisonsLike, y: Any = None, sample_weight: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
 
-        Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
+        Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfill.
 
         Parameters
         ----------
@@ -158,21 +156,10 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Where the rows of an array are questions, ``y`` holds the position of each answer.
         """
         told = tells_kind(S)
-        if kind is None and self._assumes_central and not told:
-            warn_of_kind()
-            kind = "central"
         data = as_data(S, kind)
-        if isinstance(data, Statements) and len(data) and not told:
-            if kind is None:
-                raise KindError(
-                    f"{type(self).__name__} cannot tell what an array of three columns means; give "
-                    f"{type(self).__name__}(..., kind='closer') for triplets (anchor, near, far), "
-                    f"kind='central' or kind='odd' where the chosen object stands first, or "
-                    f"Statements(array, kind=...)",
-                    parameter="kind",
-                )
-            if self.kind is not None and are_positions(y, data):
-                return Statements.from_responses(S, y, kind)
+        bare = self.kind is not None and not told and len(data) > 0
+        if bare and isinstance(data, Statements) and are_positions(y, data):
+            return Statements.from_responses(S, y, kind)
         refuse_answers(y, S, data)
         return data
 

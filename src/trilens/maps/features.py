@@ -6,7 +6,7 @@ vary together. Their covariance is 1 / (2 l2) times
 
     C = sum over blocks b of share_b F_b F_b' + (1 - sum of the shares) I,
 
-where every block is centred and scaled to a mean squared length of 1, so that ``share_b`` is the
+where every block is centered and scaled to a mean squared length of 1, so that ``share_b`` is the
 share of the map's spread that the block explains beforehand. An object without a block has no
 row there, and the share on its own diagonal instead: nothing is known, and its place stays as free
 as before. Coordinates z with x = A z, A A' = C, have the penalty l2 z'z that a map without features
@@ -49,18 +49,18 @@ _FEW = 5
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Vectors of the objects, standardised.
+    """Vectors of the objects, standardized.
 
     Attributes
     ----------
     rows : (n, q) float64, dense or sparse
-        As given; 0 where an object has none. The centre is not yet subtracted.
+        As given; 0 where an object has none. The center is not yet subtracted.
     known : (n,) bool
         Which objects have a vector.
     centre : (q,) float64
         The mean over those.
     scale : float
-        What the centred vectors are multiplied with: their mean squared length is then 1. 0 for
+        What the centered vectors are multiplied with: their mean squared length is then 1. 0 for
         vectors that are all the same.
     """
 
@@ -71,7 +71,7 @@ class Block:
 
     @classmethod
     def of(cls, rows: Any, known: BoolArray) -> Block:
-        """Centre, and scale to a mean squared length of 1."""
+        """Center, and scale to a mean squared length of 1."""
         count = max(int(known.sum()), 1)
         centre = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel() / count
         squares = (
@@ -84,7 +84,7 @@ class Block:
         return cls(rows, known, centre, spread**-0.5)
 
     def products(self, others: Any, known: BoolArray) -> FloatArray:
-        """(n, k): the scalar products of the standardised vectors with other raw ones."""
+        """(n, k): the scalar products of the standardized vectors with other raw ones."""
         raw = self.rows @ others.T
         if _is_sparse(raw):
             raw = raw.toarray()
@@ -106,7 +106,7 @@ class Block:
         return np.asarray(axes[:, kept] * np.sqrt(values[kept]))
 
     def take(self, ids: IntArray) -> Block:
-        """The block of some of the objects, standardised as it is."""
+        """The block of some of the objects, standardized as it is."""
         found = Block(self.rows[ids], self.known[ids], self.centre, self.scale)
         # a part of what is known already is cheaper than the same anew
         if "factor" in self.__dict__:
@@ -147,7 +147,7 @@ class Features:
         return Features(self.names, tuple(blocks))
 
     def extended(self, new: Features | None, count: int) -> Features:
-        """With new objects after the others, standardised as these; without features if None."""
+        """With new objects after the others, standardized as these; without features if None."""
         blocks = []
         for i, block in enumerate(self.blocks):
             q = block.rows.shape[1]
@@ -303,7 +303,7 @@ class FeaturePrior:
 
 
 class FeaturedLikelihood(LikelihoodAround):
-    """The likelihood in the coordinates Z of a prior, which are penalised as a map without is.
+    """The likelihood in the coordinates Z of a prior, which are penalized as a map without is.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def read_new_features(
 ) -> tuple[tuple[str, ...] | None, list[tuple[Any, BoolArray]]]:
     """Features of new objects: their names, where they have any, and the rows of every block.
 
-    They are standardised as the objects of the map were, by the block's own centre and scale.
+    They are standardized as the objects of the map were, by the block's own center and scale.
     """
     parts = _blocks_of(given)
     if len(parts) == len(features.names) == 1:  # the only block may be called otherwise

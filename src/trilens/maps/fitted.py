@@ -127,7 +127,7 @@ class Fit:
     Attributes
     ----------
     map : Map
-        Names, coordinates ``X`` (centred, the widest axis first), kind, and the share of careless
+        Names, coordinates ``X`` (centered, the widest axis first), kind, and the share of careless
         answers (``lapse``).
     asked : (n,) array of int
         How many answers name each object.

@@ -150,7 +150,7 @@ def procrustes(coordinates: ArrayLike, onto: ArrayLike) -> tuple[FloatArray, flo
 def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
     """How much two maps of the same objects differ, whatever their place, size and turn.
 
-    Both are centred and scaled to a sum of squares of 1, and one is turned, mirrored and
+    Both are centered and scaled to a sum of squares of 1, and one is turned, mirrored and
     stretched to fit the other best (Gower, 1975); what is left is the sum of squared
     differences. Fewer coordinates count as zeros.
 
@@ -190,7 +190,7 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
 def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     """The local outlier factor of every object (Breunig, Kriegel, Ng, Sander, 2000).
 
-    It compares the density about an object with the density about its neighbours, so it also
+    It compares the density about an object with the density about its neighbors, so it also
     finds an outlier between two groups, which lens depth takes for the medoid.
 
     Parameters
@@ -202,8 +202,8 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     Returns
     -------
     (n,) float64
-        About 1 for an object like its neighbours; the higher, the more outlying. Of more than
-        5000 objects so many, evenly through all, are the neighbours.
+        About 1 for an object like its neighbors; the higher, the more outlying. Of more than
+        5000 objects so many, evenly through all, are the neighbors.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The lapse and the penalty by the evidence, and how far the answers tell, by Laplace's method.
 
 A map with many coordinates follows its answers also where they are wrong, and so takes some of
-the lapses for attentive answers: the lapse that maximises the likelihood together with the map is
+the lapses for attentive answers: the lapse that maximizes the likelihood together with the map is
 too small. The evidence is the likelihood with the coordinates integrated out, here by Laplace's
 method about the best map for each share L and penalty l2,
 
@@ -621,7 +621,7 @@ class Surface:
         return (high - low) / 2 if bent >= 0 else float(np.sqrt(-self.drop / bent))
 
     def _parabola(self) -> tuple[float, float]:
-        """The top of the parabola through the best share and its neighbours; how it bends.
+        """The top of the parabola through the best share and its neighbors; how it bends.
 
         Of many shares near the top, the parabola that is nearest to all.
         """
@@ -702,7 +702,7 @@ def place_errors(
     """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
 
     By the inverse of the Fisher information plus the penalty, without shifts and turns of the
-    whole map. Where that is too dear, as if the other objects' places were known.
+    whole map. Where that is too expensive, as if the other objects' places were known.
 
     Parameters
     ----------

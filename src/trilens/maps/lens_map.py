@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -69,12 +69,12 @@ class LensMap(MapEstimator):
     random_state : int, Generator or None
         For the start of the Lanczos iterations.
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------
     embedding_ : (n_objects, n_components_) float64
-        Centred; a coordinate whose eigenvalue is not positive is 0 for every object.
+        Centered; a coordinate whose eigenvalue is not positive is 0 for every object.
     eigenvalues_ : (n_components_,) float64
         The largest first, as they are: also negative ones.
     explained_variance_ratio_ : (n_components_,) float64
@@ -93,7 +93,7 @@ class LensMap(MapEstimator):
     Examples
     --------
     >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3], [2, 1, 4], [3, 2, 4], [2, 0, 4]]
-    >>> line = LensMap(n_components=1).fit_transform(S)[:, 0]
+    >>> line = LensMap(n_components=1, kind="central").fit_transform(S)[:, 0]
     >>> np.argsort(line * np.sign(line[4])).tolist()
     [0, 1, 2, 3, 4]
     """
@@ -105,8 +105,6 @@ class LensMap(MapEstimator):
     power: float | Literal["auto"] = "auto"
     random_state: RandomState = 0
     kind: Kind | None = None
-
-    _assumes_central: ClassVar[bool] = True
 
     def fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """Find coordinates.

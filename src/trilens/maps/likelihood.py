@@ -156,7 +156,9 @@ def in_own_order(statements: Statements) -> tuple[Statements, IntArray]:
     drawn in this order, so that the same answers say the same. Also returned: the place of each
     given object in it, (n,).
 
-    >>> found, rank = in_own_order(Statements([[1, 2, 0], [0, 1, 2]], names=["c", "b", "a"]))
+    >>> found, rank = in_own_order(
+    ...     Statements([[1, 2, 0], [0, 1, 2]], names=["c", "b", "a"], kind="central")
+    ... )
     >>> found.names, found.triples.tolist(), rank.tolist()
     (('a', 'b', 'c'), [[2, 1, 0], [1, 0, 2]], [2, 1, 0])
     """

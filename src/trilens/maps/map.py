@@ -119,7 +119,7 @@ class Map:
 
     def triples_of(self, statements: StatementsLike) -> AnyArray:
         """The ids of statements, checked against the model."""
-        given = as_statements(statements)
+        given = as_statements(statements, self.kind)
         if given.kind != self.kind:
             raise KindError(
                 f"the map was fitted to statements of kind {self.kind}, and says nothing about "

@@ -89,7 +89,7 @@ class NewObjects:
     statements : Statements or None
         The answers that name one of them; their ids follow those of the map's objects.
     features : Features or None
-        Of the new objects alone, standardised as those of the map.
+        Of the new objects alone, standardized as those of the map.
     """
 
     names: tuple[str, ...]

@@ -1,9 +1,9 @@
 """Fitting a map together with raters' weights on its dimensions, and whether they are needed.
 
 The logarithms of weights and sharpness are drawn from normal distributions about 0, of which the
-spreads are learnt (zero included), so that raters with few answers stay near the others. The
-coordinates and the logarithms maximise the likelihood with these priors together; in turn with
-them the spreads maximise the evidence, by MacKay's (1992) update with Laplace's method for each
+spreads are learned (zero included), so that raters with few answers stay near the others. The
+coordinates and the logarithms maximize the likelihood with these priors together; in turn with
+them the spreads maximize the evidence, by MacKay's (1992) update with Laplace's method for each
 rater. The penalty is ``l2`` times the mean, over raters, of the sum of squared coordinates as they
 see them: weights cannot evade it.
 """
@@ -231,7 +231,7 @@ class FittedRaters:
     settings : MapSettings
         With the evidence about the lapse, where it was asked.
     fit : ChoiceFit
-        Centred coordinates, the widest axis first.
+        Centered coordinates, the widest axis first.
     raters : RaterWeights
     lapse : float
         That all raters would share.
@@ -271,7 +271,7 @@ def fit_raters(
 ) -> FittedRaters:
     """A map of all answers, from coordinates to start from if there are any.
 
-    The lapse, and with ``learn_l2`` the penalty, maximise the evidence with the weights as they
+    The lapse, and with ``learn_l2`` the penalty, maximize the evidence with the weights as they
     are, in turn with these; then each rater gets a lapse of their own.
     """
     d, R = settings.n_components, len(groups)
@@ -312,7 +312,7 @@ def fit_raters(
 
 
 def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeights]:
-    """Centred coordinates, the widest axis first; each points to where it is largest."""
+    """Centered coordinates, the widest axis first; each points to where it is largest."""
     shared, sharper = at.weights.mean(axis=0), at.sharpness.mean()
     X = (at.X - at.X.mean(axis=0)) * np.exp(shared + sharper)
     axes = np.argsort(-X.var(axis=0), kind="stable")

@@ -50,7 +50,7 @@ class RaterWeights:
     sharpness : (R,) float64
         What each rater multiplies all dimensions by besides; the geometric mean is 1.
     spread : (d,) float64
-        The standard deviation of the logarithms of the weights that was learnt.
+        The standard deviation of the logarithms of the weights that was learned.
     sharpness_spread : float
         That of the logarithms of the sharpness.
     lapses : (R,) float64

@@ -91,7 +91,7 @@ class RaterLapses:
 def estimate_lapses(
     chance: FloatArray, rater: IntArray, weight: FloatArray, n_raters: int, n_sides: int
 ) -> RaterLapses:
-    """Lapses with a Beta prior that is learnt from all raters.
+    """Lapses with a Beta prior that is learned from all raters.
 
     Parameters
     ----------

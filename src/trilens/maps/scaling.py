@@ -65,7 +65,7 @@ class Scaling:
     Attributes
     ----------
     coordinates : (n, d) float64
-        Centred; column c has the squared length ``max(eigenvalues[c], 0)``.
+        Centered; column c has the squared length ``max(eigenvalues[c], 0)``.
     eigenvalues : (d,) float64
         Of B, the largest first; may be negative, B need not be that of real points.
     trace : float
@@ -102,6 +102,7 @@ def pair_dissimilarity(
 
     Examples
     --------
+    >>> from trilens.counts import count_pairs
     >>> pairs = count_pairs([[0, 1, 2], [0, 1, 2]])
     >>> pair_dissimilarity(pairs).to_dense().round(2).tolist()
     [[0.0, 0.11, 0.11], [0.11, 0.0, 0.78], [0.11, 0.78, 0.0]]
@@ -279,7 +280,7 @@ def _solve(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray,
             )
         except ArpackNoConvergence:
             raise StatementError(
-                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be told "
+                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be separated "
                 f"from noise; give more statements, or ask for fewer n_components"
             ) from None
     order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]

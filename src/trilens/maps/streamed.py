@@ -38,7 +38,7 @@ class LensVectors:
     Attributes
     ----------
     embedding : (n, d) float64
-        Centred, the widest axis first.
+        Centered, the widest axis first.
     eigenvalues : (d,) float64
         The largest first.
     counts : Counted

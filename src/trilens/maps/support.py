@@ -80,7 +80,7 @@ def support_of(fitted: Fit) -> Support:
 def support_of_answers(statements: Statements) -> Support:
     """Whether answers link all objects.
 
-    >>> support_of_answers(Statements([[0, 1, 2], [3, 4, 5]])).reason
+    >>> support_of_answers(Statements([[0, 1, 2], [3, 4, 5]], kind="central")).reason
     'unconnected objects'
     """
     if len(statements) == 0:
@@ -103,9 +103,11 @@ def agreeing_guesses(statements: Statements) -> float:
 
     Examples
     --------
-    >>> agreeing_guesses(Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]] * 5)) < 1e-6
+    >>> agreeing_guesses(
+    ...     Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]] * 5, kind="central")
+    ... ) < 1e-6
     True
-    >>> agreeing_guesses(Statements([[0, 1, 2], [3, 4, 5]]))
+    >>> agreeing_guesses(Statements([[0, 1, 2], [3, 4, 5]], kind="central"))
     1.0
     """
     from scipy.stats import pearson3

@@ -28,7 +28,7 @@ def tree(
 ) -> Axes:
     """The objects as a tree: the farther to the left they are joined, the less alike.
 
-    Branches that the answers support are drawn in colour, with their support in per cent.
+    Branches that the answers support are drawn in color, with their support in per cent.
 
     Parameters
     ----------
@@ -39,7 +39,9 @@ def tree(
     Examples
     --------
     >>> from trilens.questions.hierarchy import hierarchy
-    >>> ax = tree(hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]))
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+    >>> ax = tree(hierarchy(S))
     >>> len(ax.get_yticklabels())
     4
     """

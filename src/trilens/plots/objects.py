@@ -111,7 +111,7 @@ def depth_against_depth(
     features : (n, 2) array
         ``LensDepthClassifier.features_``.
     labels : (n,) sequence
-        The class of each object; None or -1 for unlabelled ones, drawn in grey.
+        The class of each object; None or -1 for unlabeled ones, drawn in gray.
     classes : pair, optional
         The classes of the two columns; by default the sorted labels.
 
@@ -170,7 +170,7 @@ def depth_heat_map(
         Depth on a regular grid, the first row at the bottom: `exact.lens_depth_of` of the
         grid's places with respect to the points.
     extent : (left, right, bottom, top)
-        Centres of the outermost columns and rows.
+        Centers of the outermost columns and rows.
     points : (n, 2) array, optional
 
     Examples
@@ -241,7 +241,7 @@ def object_map(
     width: float = 40,
     ax: Axes | None = None,
 ) -> Axes:
-    """Objects in the plane, coloured by class or cluster.
+    """Objects in the plane, colored by class or cluster.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def graph_drawing(
         `k_rng`, `exact.k_rng`, or any other graph such as scikit-learn's ``kneighbors_graph``;
         an entry that is not 0, in either direction, is an edge. Weights set the line width.
     groups : (n,) sequence, optional
-        Classes or clusters, for the colours.
+        Classes or clusters, for the colors.
 
     Examples
     --------

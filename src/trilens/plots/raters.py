@@ -30,7 +30,7 @@ _MOST_NAMED = 60
 
 
 def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
-    """Raters in the plane: the nearer, the more alike; coloured by group where there are any.
+    """Raters in the plane: the nearer, the more alike; colored by group where there are any.
 
     A map of the objects as a group sees them is ``object_map(found.groups[0].plane)``.
 
@@ -40,7 +40,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
     >>> from trilens.questions.individuals import individuals
     >>> ax = rater_map(individuals(study(n_statements=2000).statements))
     >>> ax.get_title()
-    'that raters see different things could not be shown'
+    'no evidence that raters differ'
     """
     result_of("individuals", found, "coordinates")
     few = len(found.raters) <= _MOST_NAMED
@@ -51,9 +51,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
         ax=ax,
     )
     ax.set_title(
-        "raters: the nearer, the more alike"
-        if found.differ
-        else "that raters see different things could not be shown",
+        "raters: the nearer, the more alike" if found.differ else "no evidence that raters differ",
         fontsize="medium",
     )
     return ax
@@ -62,7 +60,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
 def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     """Where each group sees the objects: the places of one object are joined by a line.
 
-    Lines are coloured where the place differs beyond chance.
+    Lines are colored where the place differs beyond chance.
 
     Examples
     --------

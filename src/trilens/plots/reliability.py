@@ -56,7 +56,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     high = np.array([row.blind_high for row in rows])
     lapse = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
-        (~odd, PALETTE[0], "o", "careful, or undecided"),
+        (~odd, PALETTE[0], "o", "consistent, or undecided"),
         (odd, ACCENT, "D", "no better than guesses, or always one place"),
     ):
         if mask.any():
@@ -70,7 +70,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-1, len(rows))
     ax.set_xlabel("share of answers given without looking")
-    ax.set_ylabel(f"{found.unit or 'rater'}s, most careful first" if not named else "")
+    ax.set_ylabel(f"{found.unit or 'rater'}s, most consistent first" if not named else "")
     if odd.any():
         ax.legend(frameon=False, loc="lower right", fontsize=8)
     plain(ax, grid="x")
@@ -83,7 +83,9 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from trilens.questions.reliability import reliability
-    >>> ax = ceiling_bar(reliability([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20))
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20, kind="central")
+    >>> ax = ceiling_bar(reliability(S))
     >>> ax.get_xlabel()
     'share of the answers'
     """

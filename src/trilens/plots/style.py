@@ -1,4 +1,4 @@
-"""The common style: Okabe and Ito's colours, plain axes, one marker per group."""
+"""The common style: Okabe and Ito's colors, plain axes, one marker per group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trilens.errors import MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Okabe and Ito's colour-blind safe colours, those that stand out on white first.
+#: Okabe and Ito's colour-blind safe colors, those that stand out on white first.
 PALETTE = (
     "#0072B2",  # blue
     "#E69F00",  # orange
@@ -23,19 +23,19 @@ PALETTE = (
     "#CC79A7",  # reddish purple
     "#D55E00",  # vermilion
     "#56B4E9",  # sky blue
-    "#8A8A8A",  # grey
+    "#8A8A8A",  # gray
     "#F0E442",  # yellow
 )
 INK = "#333333"
 FAINT = "#B5B5B5"
 ACCENT = "#D55E00"
 
-#: Colours repeat after eight groups, but colour and marker together only after forty.
+#: Colors repeat after eight groups, but color and marker together only after forty.
 MARKERS = ("o", "s", "^", "D", "v")
 
 
 def colours(groups: Iterable[Any]) -> dict[Any, str]:
-    """A colour for each different group, in sorted order (numbers before text).
+    """A color for each different group, in sorted order (numbers before text).
 
     >>> colours(["b", "a", "b"])
     {'a': '#0072B2', 'b': '#E69F00'}
@@ -48,7 +48,7 @@ colors = colours
 
 
 def markers(groups: Iterable[Any]) -> dict[Any, str]:
-    """A marker for each different group, so that colour is never the only difference."""
+    """A marker for each different group, so that color is never the only difference."""
     return {group: MARKERS[i % len(MARKERS)] for i, group in enumerate(_sorted(groups))}
 
 
@@ -58,7 +58,7 @@ def _sorted(groups: Iterable[Any]) -> list[Any]:
 
 
 def scatter_groups(ax: Axes, X: FloatArray, groups: Sequence[Any], size: float) -> None:
-    """The points of each group in its colour and with its marker, named for the legend."""
+    """The points of each group in its color and with its marker, named for the legend."""
     colour, marker = colours(groups), markers(groups)
     for group in colour:
         mine = X[[g == group for g in groups]]

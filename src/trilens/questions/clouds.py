@@ -23,7 +23,7 @@ Shape: TypeAlias = Literal["gaussian", "simplex", "box"]
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
 CLOUDS = 39
 #: Up to so many objects and answers, answers about clouds are simulated and fitted.
-_MOST_OBJECTS, _MOST_ANSWERS = 300, 30_000
+_MOST_OBJECTS, _MOST_ANSWERS = 150, 12_000
 #: How much of the variance of a map its errors may be.
 _MOST_ERROR = 0.8
 #: The share of clouds that may be taken for more than a cloud.
@@ -48,7 +48,7 @@ class Places:
 
 def null(
     fit: Fit | Places,
-    shape: Shape,
+    shape: Shape | Callable[[np.random.Generator], FloatArray],
     statistic: Callable[[FloatArray], T],
     n: int = CLOUDS,
     *,
@@ -63,32 +63,41 @@ def null(
     ----------
     fit : Fit or Places
         The clouds of a fit are asked the same questions, and mapped by the answers that the fit
-        expects about them, wrong ones included. Of places, and where fits would take long, each
-        point is moved by an error like that of the nearest object: what answers draw of a box has
-        no sharp rim.
-    shape : {"gaussian", "simplex", "box"}
+        expects about them, wrong ones included; where that would take long, every object is moved
+        by an error like that of its place. The points of a cloud like some places are moved by
+        errors like that of the nearest object: what answers draw of a box has no sharp rim.
+    shape : {"gaussian", "simplex", "box"} or callable
+        The shape of the clouds, or what draws one.
     statistic : callable
         Of the coordinates of a simulated map.
     n : int
         How many; they are drawn only as far as they are needed.
     """
-    if isinstance(fit, Places):
-        drawn = _clouds(fit.points, shape, rng, fit.errors, n)
-    elif fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
-        drawn = _refitted(fit, _clouds(fit.map.X, shape, rng, None, n), rng)
+    points, errors = (fit.points, fit.errors) if isinstance(fit, Places) else (fit.map.X, None)
+    drawn: Iterator[FloatArray]
+    if callable(shape):
+        drawn = (shape(rng) for _ in range(n))
     else:
-        drawn = _clouds(fit.map.X, shape, rng, fit.place_cov, n)
+        drawn = _clouds(points, shape, rng, errors, n)
+    if not isinstance(fit, Places):
+        drawn = _mapped(fit, drawn, rng)
     yield from map(statistic, drawn)
 
 
-def _refitted(
+def _mapped(
     fit: Fit, clouds: Iterator[FloatArray], rng: np.random.Generator
 ) -> Iterator[FloatArray]:
     """The maps that answers about clouds, to the same questions, would have."""
-    plain = replace(fit, features=None)
+    if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
+        plain = replace(fit, features=None)
+        # to the end: after few steps far objects, which a map draws in, would be where they were
+        for cloud in clouds:
+            answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
+            yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X
+        return
+    roots = np.linalg.cholesky(fit.place_cov)
     for cloud in clouds:
-        answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
-        yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X
+        yield cloud + np.einsum("nij,nj->ni", roots, rng.standard_normal(cloud.shape))
 
 
 def _clouds(
@@ -122,8 +131,14 @@ def _clouds(
 def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
     """Answers to the questions of the statements, drawn from a model."""
     triples = np.array(statements.triples)
-    chance = model.probabilities(statements).cumsum(axis=1)
-    answer = (rng.random((len(triples), 1)) > chance[:, :-1]).sum(axis=1)
+    # the same questions, whatever was answered and in which order
+    first = 1 if model.kind == "closer" else 0
+    triples[:, first:] = np.sort(triples[:, first:], axis=1)
+    at = np.empty((len(triples), 1))
+    at[np.lexsort(triples.T)] = rng.random((len(triples), 1))
+    asked = Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
+    chance = model.probabilities(asked).cumsum(axis=1)
+    answer = (at > chance[:, :-1]).sum(axis=1)
     if model.kind == "closer":
         triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular, and_list, natural
+from trilens._tabular import Tabular, and_list, counted, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
@@ -32,7 +32,6 @@ from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list, counts_up, is_missing, is_table
 from trilens.statements.combine import questions
-from trilens.words import counted
 
 GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
 By: TypeAlias = str | GroupsLike
@@ -93,7 +92,7 @@ class ComparedGroups(Tabular):
     groups : tuple of GroupView
     p_value : float or None
         How often groups of the same sizes, drawn at random from the same raters, differ as
-        much; None where that cannot be told.
+        much; None where that cannot be determined.
     differ : bool
         Whether that is at most 0.05.
     why_not : str or None
@@ -154,6 +153,9 @@ class ComparedGroups(Tabular):
         if self.without_answers:
             found.append(f"In the groups, but not in the answers: {_some(self.without_answers)}.")
         return found
+
+    def _headline(self) -> str:
+        return self.sentences()[0]
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each object."""
@@ -489,18 +491,20 @@ def _shift(planes: list[FloatArray | None]) -> FloatArray | None:
 
 def _sentences(found: ComparedGroups) -> Iterator[str]:
     sizes = [
-        f"{g.name} ({g.answers:,} answers{'' if g.raters is None else f' of {g.raters:,} raters'})"
+        f"{g.name} ({counted(g.answers, 'answer')}"
+        + ("" if g.raters is None else f" of {counted(g.raters, 'rater')}")
+        + ")"
         for g in found.groups
     ]
     yield f"Compared were {and_list(sizes)}."
     if found.p_value is None:
-        yield f"Whether they answer differently cannot be told: {found.why_not}."
+        yield f"Whether they answer differently cannot be determined: {found.why_not}."
     else:
         p = f"{p_text(found.p_value)}, by exchanging {_exchanged(found)}"
         if found.differ:
             yield f"They answer differently, beyond chance ({p})."
         else:
-            yield f"That they answer differently could not be shown ({p})."
+            yield f"There is no evidence that they answer differently ({p})."
     if found.differ and found.object_p_value is not None:
         if found.differing:
             verb = "lies" if len(found.differing) == 1 else "lie"

@@ -357,7 +357,8 @@ def depth_intervals(
 
     Examples
     --------
-    >>> S = [[0, 1, 2]] * 30 + [[1, 0, 2]] * 5
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, kind="central")
     >>> interval = depth_intervals(S, method="depth")
     >>> interval.low.round(2).tolist(), interval.high.round(2).tolist()
     ([0.7, 0.05, 0.0], [0.95, 0.3, 0.1])

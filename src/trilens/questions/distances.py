@@ -84,7 +84,8 @@ class Distances(Tabular):
         Examples
         --------
         >>> import tempfile
-        >>> found = distances([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+        >>> found = distances(S)
         >>> [Path(each).name for each in found.write(Path(tempfile.mkdtemp()) / "d.csv")]
         ['d.csv']
         """

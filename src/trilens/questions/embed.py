@@ -82,7 +82,8 @@ def embed(
 
     Examples
     --------
-    >>> line = embed([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], 1, "lensmap")
+    >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+    >>> line = embed(S, 1, "lensmap")
     >>> np.argsort(line.points[:, 0]).tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])
     True
     """

@@ -127,7 +127,7 @@ def neighbors(
 
     Examples
     --------
-    >>> found = neighbors([[1, 0, 2], [1, 0, 2]])
+    >>> found = neighbors(Statements([[1, 0, 2], [1, 0, 2]], kind="central"))
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """

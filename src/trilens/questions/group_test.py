@@ -57,7 +57,7 @@ class GroupTest:
     Attributes
     ----------
     p_value : float or None
-        How often groups differ as much after an exchange; None where that cannot be told.
+        How often groups differ as much after an exchange; None where that cannot be determined.
     why_not : str or None
         A code that says why there is no ``p_value``; `trilens.words.no_group_test` has the
         sentence.
@@ -68,7 +68,7 @@ class GroupTest:
         Whole raters between groups, or the answers of each rater between conditions.
     objects : (n,) array or None
         For each object, how often any object would differ as much in its place; None where it
-        was not asked for, or cannot be told.
+        was not asked for, or cannot be determined.
     several, raters : int
         Raters with answers in several groups, and all raters; where that is why there is no test.
     """
@@ -100,7 +100,7 @@ def differing_groups(
     Raters who were asked other questions cannot be exchanged. Where groups have lists of their
     own, the test rests on the questions that all groups were asked (at least half of the raters
     of each), and on what each group answers beyond the mean of all answers to the question;
-    where there are none, there is no test: a difference of groups cannot be told from one of
+    where there are none, there is no test: a difference of groups is not distinguished from one of
     questions. If raters answered under several conditions with lists of their own, conditions
     are exchanged between the answers to each question.
 

@@ -28,7 +28,7 @@ from trilens.words import about_tree
 #: How branches are joined: of average, complete, single and Ward's linkage the one that finds
 #: the most true branches (measured on fifteen kinds of studies).
 _LINKAGE: Literal["average"] = "average"
-#: Of more objects the support is not worked out, and neighbours in the drawing are not sought.
+#: Of more objects the support is not worked out, and neighbors in the drawing are not sought.
 _MOST_SUPPORTED, _MOST_ORDERED = 1000, 500
 #: What a tree can be written as, beside pictures.
 TABLE_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
@@ -115,6 +115,7 @@ class Hierarchy(Tabular):
             claimed = (
                 claimable and support is not None and support >= BRANCH_LEVEL and len(members) < n
             )
+            claimed = claimed and _keeps_groups(self.structure, members)
             named = tuple(self.names[k] for k in members)
             found.append(Branch(named, float(self.linkage[i, 2]), support, claimed))
         return tuple(found)
@@ -130,6 +131,9 @@ class Hierarchy(Tabular):
         from scipy.cluster.hierarchy import leaves_list
 
         return tuple(self.names[i] for i in leaves_list(self.linkage).tolist())
+
+    def _headline(self) -> str:
+        return self.sentence
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each branch; parts are the name of an object, or a branch."""
@@ -167,7 +171,9 @@ class Hierarchy(Tabular):
 
         Examples
         --------
-        >>> hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]).newick().count(",")
+        >>> from trilens.statements import Statements
+        >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+        >>> hierarchy(S).newick().count(",")
         3
         """
         n = len(self.names)
@@ -291,6 +297,20 @@ def _joined(points: FloatArray, *, ordered: bool = False) -> FloatArray:
 
 def _has_groups(shape: Structure) -> bool:
     return shape.shape in ("groups", "groups in groups")
+
+
+def _keeps_groups(shape: Structure | None, members: list[int]) -> bool:
+    """Whether a branch cuts no group: it holds all of each, none of it, or lies within it."""
+    if shape is None or shape.part is None:
+        return False
+    inside = np.zeros(len(shape.part), dtype=np.bool_)
+    inside[members] = True
+    cut = [
+        bool(inside[shape.part == group].any() and not inside[shape.part == group].all())
+        for group in range(int(shape.part.max()) + 1)
+    ]
+    groups = np.unique(shape.part[members])
+    return not any(cut) or len(groups[groups >= 0]) == 1
 
 
 def _sentence(made: Hierarchy, support: Support) -> str:

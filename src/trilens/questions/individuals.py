@@ -150,6 +150,9 @@ class Individuals(Tabular):
     objects: tuple[str, ...] = field(repr=False)
     plane: FloatArray = field(repr=False)
 
+    def _headline(self) -> str:
+        return self.sentences()[0]
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each rater."""
         found: dict[str, Sequence[Any]] = {
@@ -557,7 +560,7 @@ def _sentences(found: Individuals) -> Iterator[str]:
     short = f" ({few:,} with fewer than {COMPARED_ANSWERS} answers were left out)" if few else ""
     said = f"{n:,} raters were compared{short}; "
     if not found.differ:
-        yield f"{said}that they see different things could not be shown ({p_text(found.p_value)})."
+        yield f"{said}there is no evidence that they differ ({p_text(found.p_value)})."
     else:
         yield f"{said}they see different things, beyond chance ({p_text(found.p_value)})."
         yield from _said_of_groups(found)

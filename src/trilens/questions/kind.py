@@ -100,7 +100,7 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
 
     Examples
     --------
-    >>> kind_fit(Statements([[0, 1, 2]] * 9)).accuracy
+    >>> kind_fit(Statements([[0, 1, 2]] * 9, kind="central")).accuracy
     {}
     """
     S = as_statements(S)

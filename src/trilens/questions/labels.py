@@ -27,7 +27,7 @@ class ClassCodes:
     Attributes
     ----------
     codes : (n,) array of int
-        The class of each object as a position in ``classes``; -1 where it is unlabelled.
+        The class of each object as a position in ``classes``; -1 where it is unlabeled.
     classes : (K,) array
         The different labels, sorted.
     """
@@ -37,18 +37,18 @@ class ClassCodes:
 
     @property
     def labelled(self) -> IntArray:
-        """The ids of the labelled objects."""
+        """The ids of the labeled objects."""
         return np.flatnonzero(self.codes >= 0)
 
     @property
     def given(self) -> list[Any]:
-        """The label of each object in plain types; None where it is unlabelled."""
+        """The label of each object in plain types; None where it is unlabeled."""
         classes = self.classes.tolist()
         return [None if c < 0 else classes[c] for c in self.codes]
 
 
 def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
-    """The label of each object; None where it is unlabelled (-1, None, NaN, empty text).
+    """The label of each object; None where it is unlabeled (-1, None, NaN, empty text).
 
     >>> label_of_each({"c": "red"}, ["a", "b", "c"])
     [None, None, 'red']
@@ -68,13 +68,13 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
         if isinstance(y, np.ndarray) and y.dtype.kind == "U" and (y == "nan").any():
             raise LabelError(
                 "a label is the text 'nan', which NumPy makes of NaN among texts; give None or '' "
-                "to an unlabelled object"
+                "to an unlabeled object"
             )
         given = y.tolist() if isinstance(y, np.ndarray) else list(y)
         if len(given) != n:
             raise LabelError(
                 f"there are {len(given)} labels for {n} objects; "
-                f"give one for each, and -1 or None to an unlabelled object"
+                f"give one for each, and -1 or None to an unlabeled object"
             )
     return [None if _is_missing(label) else label for label in given]
 
@@ -134,7 +134,7 @@ def encode_labels(y: LabelsLike, names: Sequence[str]) -> ClassCodes:
     Parameters
     ----------
     y : dict of labels by name, or (n_objects,) iterable
-        -1, None, NaN and empty text mean unlabelled.
+        -1, None, NaN and empty text mean unlabeled.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def encode_labels(y: LabelsLike, names: Sequence[str]) -> ClassCodes:
     given = label_of_each(y, names)
     classes = sorted_classes(given)
     if len(classes) < 2:
-        seen = f"all labelled objects are {classes[0]!r}" if classes else "no object is labelled"
+        seen = f"all labeled objects are {classes[0]!r}" if classes else "no object is labeled"
         raise LabelError(f"{seen}; classification needs at least two classes")
     number = {label: i for i, label in enumerate(classes)}
     codes = np.array([-1 if label is None else number[label] for label in given], dtype=np.int64)

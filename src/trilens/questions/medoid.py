@@ -51,7 +51,7 @@ class Medoid(Tabular):
         The object; of several equally central ones the one with the most answers, then
         the first by name.
     depth : float or None
-        Its centrality, by counting or by the model; None for a medoid found on another map.
+        Its centrality, counted or as the model estimates it; None for a medoid on another map.
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
         By the model for ``method="choice"``, see `medoid_set`; otherwise by
@@ -66,7 +66,7 @@ class Medoid(Tabular):
     per_class : dict of str to ClassMedoid, or None
         The medoids of the classes, where labels were given.
     close : tuple of str
-        Other objects that are level with the medoid, the most central first: their depth by
+        Other objects that are about equally central, the most central first: their depth by
         the model is within one standard error of the difference. Empty without the model.
     low, high : (n,) arrays or None
         The ends of an interval of each score, at ``level``; None where the method has none.
@@ -96,6 +96,9 @@ class Medoid(Tabular):
     def stands_out(self) -> bool:
         """Whether few others may be it: at most ten, or a third of the objects."""
         return len(self.candidates) - 1 <= max(10, len(self.scores) / 3)
+
+    def _headline(self) -> str:
+        return f"{self.name} is the most central object; candidates: {', '.join(self.candidates)}"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row: the object and its depth."""
@@ -148,7 +151,8 @@ def medoid(
 
     Examples
     --------
-    >>> medoid([[0, 1, 2], [0, 1, 3], [2, 1, 3]]).name
+    >>> from trilens.statements import Statements
+    >>> medoid(Statements([[0, 1, 2], [0, 1, 3], [2, 1, 3]], kind="central")).name
     '0'
     """
     given = opened(answers)

@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular, and_list
+from trilens._tabular import Tabular, and_list, counted
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, opened, statements_of
 from trilens.calibration import (
@@ -37,7 +37,6 @@ from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
 from trilens.statements.value import checked_field
-from trilens.words import counted
 
 Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -313,7 +312,7 @@ def _questions(
     listed: StatementsLike, parameter: str, inner: Statements, given: Statements
 ) -> Statements:
     """Questions that the caller lists, by the ids of the ordered statements."""
-    told = as_statements(listed)
+    told = as_statements(listed, given.kind)
     if isinstance(listed, Statements) and told.kind != given.kind:
         raise ParameterError(
             f"{option(parameter)} holds questions of kind {told.kind}, not {given.kind}",
@@ -535,7 +534,7 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
     unit = step / length[:, :, None]
     nearest = np.argsort(length, axis=1)[:, :2]
     rows = np.arange(n)
-    # |x - own centre| - |x - next centre|; the centres move with their members
+    # |x - own center| - |x - next center|; the centers move with their members
     slopes = np.zeros((n, n, d))
     for side, factor in ((0, 1.0), (1, -1.0)):
         group = nearest[:, side]

@@ -57,7 +57,7 @@ class ObjectFacts(AsDict):
     nearest : tuple of int
         The nearest objects on the map, the nearest first.
     questions : int
-        How many different questions it stood in.
+        How many different questions it appeared in.
     asked : tuple of AskedQuestion
         Some of them: those that people disagree about, then those whose answer the map expects
         least.
@@ -85,7 +85,11 @@ def object_facts(
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 0, 1]], raters=["a", "b", "c", "a"])
+    >>> S = Statements(
+    ...     [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 0, 1]],
+    ...     raters=["a", "b", "c", "a"],
+    ...     kind="central",
+    ... )
     >>> facts = object_facts(S, np.array([[0.0], [1.0], [2.0], [9.0]]))
     >>> facts[3].nearest, facts[3].questions, facts[3].asked[0].objects
     ((2, 1, 0), 1, (3, 0, 1))

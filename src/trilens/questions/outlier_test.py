@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import islice
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
+from trilens.answers import central_counts
+from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLATION
 from trilens.kinds import Kind
+from trilens.lens import centrality
 from trilens.maps.fitted import Fit
-from trilens.questions.clouds import CLOUDS, LEVEL, null, p_value
-from trilens.questions.tails import Tail
+from trilens.questions.clouds import LEVEL, null, p_value
+from trilens.questions.mixtures import fit_mixtures
 
 #: What far objects are: apart from the rest, the end of a tail, or nothing special.
 OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
 
-#: Numbers of clouds after which it is asked whether enough of them have as much: where two do,
-#: the claim is not made however many more are drawn.
-_STAGES = (9, 19, CLOUDS)
+#: Of fewer objects none stands apart from the rest: there is no rest.
+LEAST_OBJECTS = 8
+#: An object is isolated if the third-nearest one is far: up to three may stand apart together.
+_THIRD = 3
+#: So many times the root of the number of objects may stand apart: few of many.
+_APART = 0.6
+#: A gap behind k objects counts for more by this power of k.
+_MORE = 0.3
+#: Heavy tails of less weight are not looked at.
+_NO_WEIGHT = 0.002
 #: So many far objects or more, of which more than this share come together before they come to
 #: the rest, are a group and no tail.
 _LEAST_TOGETHER, _TOGETHER = 4, 0.8
@@ -39,28 +47,24 @@ class OutlierTest:
     ----------
     objects : (n,) array of bool
         None of them unless ``p_value`` is at most ``level``.
+    p_value : float or None
+        How often chance alone has as much that seems to stand apart; None where nothing can be
+        claimed.
     p_gaussian : float or None
-        How often a Gaussian cloud has as much that seems to stand apart; None where it is not
-        known.
+        The same on the map, if no group has a long tail; None where depths alone are compared.
     p_heavy : float or None
-        How often a cloud with a tail as heavy as that of the map has such a gap; None where
-        nobody asked.
+        The same on the map, if groups may have long tails; None where nobody asked.
     tail : (n,) array of bool
-        The objects that a Gaussian cloud does not explain and a long tail does.
+        The objects that a long tail explains, and nothing else does.
     level : float
     """
 
     objects: BoolArray = field(repr=False)
-    p_gaussian: float | None
+    p_value: float | None
+    p_gaussian: float | None = None
     p_heavy: float | None = None
     tail: BoolArray | None = field(default=None, repr=False)
     level: float = LEVEL
-
-    @property
-    def p_value(self) -> float | None:
-        """The larger one, which decides."""
-        known = [p for p in (self.p_gaussian, self.p_heavy) if p is not None]
-        return max(known, default=None)
 
     @property
     def shape(self) -> OutlierShape:
@@ -89,55 +93,143 @@ def outlier_factors(coordinates: FloatArray) -> FloatArray:
     return local_outliers(coordinates, neighbours_of(len(coordinates)))
 
 
-def outliers_on_map(
-    factors: FloatArray,
-    by_chance: Iterable[FloatArray],
-    tail: Tail | None = None,
-) -> OutlierTest:
-    """Objects outside a gap stand apart; outlier factors beyond those of clouds are a tail.
+def isolation(points: FloatArray) -> FloatArray:
+    """The logarithm of the distance to the third-nearest object: up to three may lie together.
 
-    Objects stand apart if there is a gap between them and the rest that neither a Gaussian
-    cloud nor one with a long tail leaves (`Tail`). Where there is none, the outlier factors are
-    compared with those of Gaussian clouds. An object seems to be far out if its factor is beyond
-    the median of the largest factors of the clouds. The sum of what lies beyond is compared
-    with that of the clouds themselves: if at most 5 % of them have as much, there is a tail,
-    unless the far objects `lie_together`.
-
-    Parameters
-    ----------
-    factors : (n,) array
-    by_chance : iterable of arrays
-        Factors of clouds; drawn only as far as they are needed.
-    tail : Tail, optional
-        Of the map. Without it Gaussian clouds alone decide what stands apart.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> clouds = list(1 + rng.random((39, 50)))
-    >>> outliers_on_map(np.r_[np.ones(48), 4, 5], clouds).objects.nonzero()[0].tolist()
-    [48, 49]
-    >>> outliers_on_map(clouds[0], clouds[1:]).objects.any()
-    np.False_
+    >>> isolation(np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [99.0]])).argmax()
+    np.int64(5)
     """
-    if tail is not None and tail.p_value <= LEVEL:
-        return OutlierTest(tail.outside, tail.p_gaussian, tail.p_value)
-    drawn: list[FloatArray] = []
-    remaining = iter(by_chance)
-    p = 1.0
-    for stage in _STAGES:
-        drawn += islice(remaining, stage - len(drawn))
-        beyond = float(np.median([one.max() for one in drawn]))
-        excess = np.array([np.maximum(one - beyond, 0).sum() for one in drawn])
-        own = float(np.maximum(factors - beyond, 0).sum())
-        p = p_value(own, excess) if own > 0 else 1.0
-        if (excess >= own).sum() > 1:
+    from scipy.spatial import KDTree
+
+    nearest = min(_THIRD, len(points) - 1)
+    far = np.asarray(KDTree(points).query(points, k=[nearest + 1])[0])[:, 0]
+    return np.asarray(np.log(np.maximum(far, 1e-12)))
+
+
+def widest_gap(isolated: FloatArray) -> tuple[float, int]:
+    """The widest gap between the k most isolated objects and the next three, and this k."""
+    n = len(isolated)
+    k = np.arange(1, most_apart(n) + 1)
+    ordered = -np.sort(-isolated)
+    after = np.array([ordered[one : one + 3].mean() for one in k])
+    gaps = (ordered[k - 1] - after) * k**_MORE
+    widest = int(gaps.argmax())
+    return float(gaps[widest]), widest + 1
+
+
+def most_apart(n: int) -> int:
+    """How many of so many objects may stand apart."""
+    return min(max(3, round(_APART * float(np.sqrt(n)))), n - 4)
+
+
+@lru_cache(maxsize=8)
+def outliers_of_fit(fitted: Fit) -> OutlierTest:
+    """What stands apart on the map of a fit, or by the counts of its answers.
+
+    Isolation is local (`isolation`): the widest gap between the most isolated objects and the next
+    is compared with those of maps of groups that have no such object (`fit_mixtures`). The
+    counts see what a map draws in: of ``odd`` and ``closer`` answers the gap in centrality is
+    tested as well (`outliers_by_depth`), and the two share the level, in parts of unequal size,
+    as Holm (1979) has it.
+    """
+    X = fitted.map.X
+    nothing = np.zeros(len(X), dtype=np.bool_)
+    if not fitted.support or len(X) < LEAST_OBJECTS:
+        return OutlierTest(nothing, None)
+    first, counted = _isolated(fitted, nothing), _counted(fitted)
+    tests = (
+        [(first, 1.0)]
+        if counted is None
+        else [(first, LEVEL_OF_ISOLATION), (counted, 1 - LEVEL_OF_ISOLATION)]
+    )
+    p = min(1.0, min((test.p_value or 1.0) / share for test, share in tests))
+    objects = nothing.copy()
+    if p <= LEVEL:
+        # the level of what is shown passes to the other test
+        claimed = [test for test, share in tests if (test.p_value or 1.0) <= LEVEL]
+        for test in claimed:
+            objects |= test.objects
+        if first in claimed:
+            objects |= _isolated_too(fitted, objects)
+    if lie_together(X, objects):  # four or more in one place are a group
+        return OutlierTest(nothing, 1.0, first.p_gaussian, first.p_heavy)
+    tail = None if objects.any() else first.tail
+    return OutlierTest(objects, p, first.p_gaussian, first.p_heavy, tail)
+
+
+def _counted(fitted: Fit) -> OutlierTest | None:
+    """What stands apart by the counts; None where they do not tell."""
+    if fitted.map.kind == "central" or fitted.n_answers > len(fitted.sample):
+        return None
+    if not fitted.design.counts_hold:
+        return None
+    counts = central_counts(fitted.sample)
+    found = outliers_by_depth(centrality(counts), counts.appears, counts.kind)
+    many = int(found.objects.sum()) > most_apart(fitted.n_objects)
+    if many or lie_together(fitted.map.X, found.objects):
+        return OutlierTest(np.zeros_like(found.objects), 1.0)
+    return found
+
+
+def _isolated_too(fitted: Fit, apart: BoolArray) -> BoolArray:
+    """What is isolated once some objects have been left out, step by step."""
+    objects = apart.copy()
+    while objects.sum() < most_apart(len(objects)):
+        again = _isolated(fitted, objects).objects
+        if not again.any():
             break
-    far = (factors > beyond) & (p <= LEVEL)
-    if tail is None:
-        return OutlierTest(far, p)
-    is_tail = far.any() and not lie_together(tail.coordinates, far)
-    return OutlierTest(np.zeros_like(far), p, tail.p_value, far if is_tail else None)
+        objects |= again
+    return objects
+
+
+def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
+    """The isolation of the objects of a map, those left out that stand apart already."""
+    X = fitted.map.X
+    rest = np.flatnonzero(~apart)
+    isolated = isolation(X[rest])
+    gap, number = widest_gap(isolated)
+    order = np.argsort(-isolated, kind="stable")
+    found = np.zeros(len(X), dtype=np.bool_)
+    found[rest[order[:number]]] = True
+    if lie_together(X[rest], found[rest]):
+        return OutlierTest(np.zeros_like(found), 1.0, 1.0)
+    # without all that may stand apart, or the others would hide behind each other
+    mixtures = fit_mixtures(X, np.sort(rest[order[most_apart(len(rest)) :]]), fitted.seed)
+    rng = np.random.default_rng([fitted.seed, 23, int(apart.sum())])
+
+    def gap_of(drawn: FloatArray) -> float:
+        return widest_gap(isolation(drawn[rest]))[0]
+
+    def share(heavy: bool, enough: int) -> float:
+        """How many of the maps have as wide a gap; no more are drawn once these are enough."""
+
+        def draw(own: np.random.Generator) -> FloatArray:
+            drawn = mixtures.draw(heavy, own)
+            drawn[apart] = X[apart]
+            return drawn
+
+        wide = maps = 0
+        for value in null(fitted, draw, gap_of, ISOLATION_DRAWS, rng=rng):
+            maps += 1
+            wide += value >= gap
+            if wide >= enough:
+                return wide / maps
+        return (wide + 1) / (maps + 1)
+
+    enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
+    plain = share(False, enough)
+    p_plain = min(1.0, ISOLATION_TIMES * plain)
+    if p_plain > LEVEL:
+        return OutlierTest(np.zeros_like(found), p_plain, p_plain)
+    heavy = mixtures.heavy
+    p = p_plain
+    if heavy > _NO_WEIGHT:
+        left = (LEVEL / ISOLATION_TIMES - (1 - heavy) * plain) / heavy
+        enough = max(int(left * (ISOLATION_DRAWS + 1)) + 1, 1)
+        p = min(1.0, ISOLATION_TIMES * ((1 - heavy) * plain + heavy * share(True, enough)))
+    if p <= LEVEL:
+        return OutlierTest(found, p, p_plain, p)
+    return OutlierTest(np.zeros_like(found), p, p_plain, p, found)
 
 
 def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
@@ -164,14 +256,6 @@ def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
         size[n + step] = size[one] + size[other]
         inside[n + step] = inside[one] + inside[other]
     return bool(inside[size <= n // 3].max() > _TOGETHER * among)
-
-
-def outliers_of_fit(fitted: Fit) -> OutlierTest:
-    """What stands apart on the map of a fit, compared with maps of Gaussian clouds."""
-    rng = np.random.default_rng([fitted.seed, 23])
-    by_chance = null(fitted, "gaussian", outlier_factors, rng=rng)
-    X = fitted.map.X
-    return outliers_on_map(outlier_factors(X), by_chance, Tail(X, fitted.map.kind))
 
 
 def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0) -> OutlierTest:
@@ -203,8 +287,8 @@ def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int 
     p = 0.0
     for dimension in _DIMENSIONS:
         radius, share = _depth_profile(kind, dimension)
-        by_chance = np.empty(CLOUDS)
-        for i in range(CLOUDS):
+        by_chance = np.empty(ISOLATION_DRAWS)
+        for i in range(ISOLATION_DRAWS):
             drawn = np.linalg.norm(rng.standard_normal((len(own), dimension)), axis=1)
             expected = np.interp(drawn, radius, share)
             spread = float(expected.var())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
-from trilens.questions.depth import centrality_of
+from trilens.questions.depth import centrality_of, intervals_of
 from trilens.questions.outlier_test import (
+    LEAST_OBJECTS,
     OutlierShape,
     OutlierTest,
     outlier_factors,
@@ -41,8 +42,6 @@ from trilens.words import about_outliers
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
-#: Of fewer objects none stands apart from the rest: there is no rest.
-_LEAST_OBJECTS = 8
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,20 @@ class Outliers(Tabular):
         The outliers.
     scores : (len(indices),) array
         Their scores, low for an outlier: centrality, or minus the local outlier factor.
-    suggested : int
-        How many objects stand apart by more than chance.
+    apart : tuple of str
+        The objects that stand apart by more than chance, listed or not.
     shape : {"outliers", "long tail", "none"}
-        What the far objects are. They stand apart if neither a Gaussian cloud nor one with a
-        long tail explains them, and make a long tail if only the latter does.
+        What the far objects are. They stand apart if they are isolated by more than chance, and
+        are a long tail if only groups with long tails would have them.
     tail : tuple of str or None
         The objects of a long tail, the farthest out first; None where there is none.
     p_value, level : float or None
-        The larger one of the two that follow; up to ``level`` it is claimed that objects stand
-        apart. None where nothing can be claimed.
+        How often chance alone has as much that seems to stand apart; up to ``level`` it is
+        claimed. None where nothing can be claimed.
     p_gaussian : float or None
-        How often a Gaussian cloud has as much that seems to stand apart.
+        The same on the map, if no group has a long tail; None where depths alone are compared.
     p_heavy : float or None
-        How often a cloud with a tail like that of the map leaves such a gap. None where depths
-        are compared.
+        The same on the map, if groups may have long tails; None where nobody asked.
     reason : str or None
         The code of why nothing can be claimed; ``caution`` says it.
     tied : tuple of str
@@ -81,14 +79,17 @@ class Outliers(Tabular):
     all_scores : (n,) array
         The score of every object.
     least_central : tuple of str
-        The objects of lowest score, outliers or not: a quarter of all, at most eight.
+        The objects of lowest centrality (Algorithm 2), outliers or not, the least central first: a
+        quarter of all, at most eight.
+    clearly_least : str or None
+        The least central object, where the interval of its centrality lies below all others.
     """
 
     indices: IntArray
     names: tuple[str, ...]
     scores: FloatArray
     depths: FloatArray
-    suggested: int
+    apart: tuple[str, ...]
     shape: OutlierShape
     tail: tuple[str, ...] | None
     p_value: float | None
@@ -100,14 +101,23 @@ class Outliers(Tabular):
     method: str
     all_scores: FloatArray = field(repr=False)
     least_central: tuple[str, ...]
+    clearly_least: str | None = None
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
+    def suggested(self) -> int:
+        """How many objects stand apart by more than chance."""
+        return len(self.apart)
+
+    @property
     def caution(self) -> str | None:
         """Why nothing can be claimed; None where something can."""
         return about_outliers(self.reason)
+
+    def _headline(self) -> str:
+        return ", ".join(self.names) or "no outliers"
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
@@ -121,6 +131,7 @@ class Outliers(Tabular):
                 {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
             "suggested": self.suggested,
+            "apart": list(self.apart),
             "shape": self.shape,
             "tail": None if self.tail is None else list(self.tail),
             "p_value": self.p_value,
@@ -130,6 +141,7 @@ class Outliers(Tabular):
             "caution": self.caution,
             "method": self.method,
             "least_central": list(self.least_central),
+            "clearly_least": self.clearly_least,
             "tied": list(self.tied[:MOST_TIED]),
             "tied_count": len(self.tied),
         }
@@ -171,7 +183,8 @@ def outliers(
 
     Examples
     --------
-    >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
+    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], kind="central")
+    >>> outliers(S, n=2).names
     ('1', '3')
     """
     found: Outliers = ask(OUTLIERS, answers, method, random_state, n=n, contamination=contamination)
@@ -181,13 +194,23 @@ def outliers(
 def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers:
     support, depth = fitted.support, centrality_of(fitted)
     score = np.full(len(depth), -1.0)
-    if fitted.n_objects < _LEAST_OBJECTS:
+    if fitted.n_objects < LEAST_OBJECTS:
         support = Support(support.reason or "few objects")
     else:
         score = -outlier_factors(fitted.map.X)
-    apart = outliers_of_fit(fitted) if support else _nothing(len(depth))
+    apart = outliers_of_fit(fitted)
     count = _how_many(len(depth), n, contamination)
-    return _described(fitted.names, "choice", score, depth, apart, support, count)
+    found = _described(fitted.names, "choice", score, depth, apart, support, count)
+    return replace(found, clearly_least=_below_all(fitted, depth))
+
+
+def _below_all(fitted: Fit, depth: FloatArray) -> str | None:
+    """The least central object, where its interval lies below those of all others."""
+    if not fitted.support or fitted.n_objects < LEAST_OBJECTS:
+        return None
+    low, high = intervals_of(fitted)
+    least = int(depth.argmin())
+    return fitted.names[least] if high[least] < np.delete(low, least).min() else None
 
 
 def _of_counts(data: Any, n: int | None, contamination: float | None) -> Outliers:
@@ -228,6 +251,7 @@ def _described(
 ) -> Outliers:
     by_name = object_order(names, len(names))
     order = by_name[np.argsort(score[by_name], kind="stable")]
+    least = by_name[np.argsort(depth[by_name], kind="stable")]
     if count is None:
         chosen = order[apart.objects[order]]
         tied = order[:0]
@@ -239,7 +263,7 @@ def _described(
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
         depths=depth[chosen],
-        suggested=int(apart.objects.sum()),
+        apart=tuple(names[i] for i in order[apart.objects[order]]),
         shape=apart.shape,
         tail=None if apart.tail is None else tuple(names[i] for i in order[apart.tail[order]]),
         p_value=apart.p_value,
@@ -250,7 +274,7 @@ def _described(
         tied=tuple(names[i] for i in tied),
         method=method,
         all_scores=score,
-        least_central=tuple(names[i] for i in order[: min(8, max(1, len(order) // 4))]),
+        least_central=tuple(names[i] for i in least[: min(8, max(1, len(least) // 4))]),
     )
 
 
@@ -275,7 +299,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         gap at the low end of the scores, if it is wider than chance makes it; `central` depths,
         which cannot be lower than 0, hardly ever show one.
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------
@@ -294,7 +318,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     Examples
     --------
-    >>> S = [[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1], [1, 2, 3], [1, 0, 3]]
+    >>> answers = [[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1], [1, 2, 3], [1, 0, 3]]
+    >>> S = Statements(answers, kind="central")
     >>> LensDepthOutlierDetector(contamination=0.25).fit_predict(S).tolist()
     [1, 1, 1, -1]
     """
@@ -386,7 +411,7 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The method of `trilens.outliers`, or a map to be fitted (it is cloned).
     random_state : int, Generator or None
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------

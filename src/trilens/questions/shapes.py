@@ -198,10 +198,11 @@ def fit_shapes(
     if n < LEAST_OBJECTS:
         return Shapes({})
     fit = _Fit(points, np.einsum("nii->n", errors) / d)
+    few = [labels for labels in divisions if (labels.max() + 1) * fit.least <= n]
     plain = [fit.gaussian(), fit.round(), fit.box()]
     uneven: list[Fitted] = []
-    found: dict[Shape, list[Fitted]] = {"groups": [fit.groups(labels) for labels in divisions]}
-    found["groups"] += [fit.groups(labels, alike=False) for labels in divisions[:3]]
+    found: dict[Shape, list[Fitted]] = {"groups": [fit.groups(labels) for labels in few]}
+    found["groups"] += [fit.groups(labels, alike=False) for labels in few[:3]]
     found["groups"] = [one for one in found["groups"] if fit.filled(one) and fit.parted(one)]
     if not only:
         found["line"] = fit.lines()
@@ -364,10 +365,16 @@ class _Fit:
 
     def filled(self, shape: Fitted) -> bool:
         """Whether every arm or group has enough objects."""
-        n, parts = len(self._X), np.arange(len(shape.weights))
+        parts = np.arange(len(shape.weights))
         each = shape.near(self._X, self._errors) @ (shape.part[:, None] == parts)
         sizes = np.bincount(each.argmax(axis=1), minlength=len(parts))
-        return bool(sizes.min() >= min(max(_LEAST_GROUP, _LEAST_SHARE * n), n / 4))
+        return bool(sizes.min() >= self.least)
+
+    @property
+    def least(self) -> float:
+        """How many objects an arm or a group has at least."""
+        n = len(self._X)
+        return min(max(_LEAST_GROUP, _LEAST_SHARE * n), n / 4)
 
     def parted(self, groups: Fitted) -> bool:
         """Whether the density dips between every two groups."""

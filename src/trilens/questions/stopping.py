@@ -19,6 +19,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
+from trilens._tabular import counted, table
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, statements_of, with_fit
@@ -70,7 +71,7 @@ class Stopping:
     next_look : int or None
         The number of answers at the next look.
     level : float or None
-        Of what is claimed at this look; higher than the one asked for, as there are several.
+        The confidence level at this look; higher than the one asked for, as there are several.
     asked_level : float or None
         The level asked for, of all looks together.
     value : float or None
@@ -107,6 +108,15 @@ class Stopping:
     before: int | None = None
     price: float | None = None
     left: int | None = None
+
+    def __repr__(self) -> str:
+        what = "stop" if self.stop else "go on"
+        answers = counted(self.answers, "answer")
+        return f"Stopping: {what} after {answers}\n  ({self.why}; {self.next})"
+
+    def _repr_html_(self) -> str:
+        rows = [("stop", self.stop), ("answers", self.answers), ("why", self.why)]
+        return table(["", ""], [*rows, ("next", self.next)], caption="Stopping")
 
     @property
     def why(self) -> str:
@@ -183,8 +193,8 @@ def stopping(
     if not 0 < level <= _MOST_LEVEL:
         raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
     # the other columns of a table are known by its handle
-    table = is_table(answers) and not isinstance(answers, np.ndarray)
-    data, fitted = (Answers(answers), None) if table else with_fit(answers)
+    in_memory = is_table(answers) and not isinstance(answers, np.ndarray)
+    data, fitted = (Answers(answers), None) if in_memory else with_fit(answers)
     given = _in_time(data)
     if rule == "price":
         return by_price(_paid(data, given), price, budget)

@@ -1,4 +1,4 @@
-"""`structure`: whether the objects form a cloud, a line, a ring, arms or groups."""
+"""What `cluster` says of the shape: whether it is a cloud, a line, a ring, arms or groups."""
 
 from __future__ import annotations
 
@@ -9,18 +9,27 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.ask import Data, Question, ask, register
+from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.support import Reason
-from trilens.questions.cluster.groups import groups_on_map, numbered
-from trilens.questions.cluster.suggest import Examined, MapAlongAxes, divide, examine, examined
+from trilens.questions.cluster.spectral import in_order_of_appearance
+from trilens.questions.cluster.suggest import (
+    Examined,
+    MapAlongAxes,
+    divide,
+    examine,
+    examined,
+    have_gaps,
+    numbered,
+)
 from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
-from trilens.words import about_shape
+from trilens.words import about_aside, about_shape
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
 
+#: Other maps that the answers allow, where there are any.
+_Drawn: TypeAlias = Callable[[], FloatArray] | None
 #: Two levels of groups: those of the upper one are so many times as far apart.
 _TWO_LEVELS = 1.8
 #: The share of objects that smaller groups have in one of the larger ones.
@@ -91,20 +100,24 @@ class Structure(Tabular):
         """The objects as they follow each other along a line or around a ring."""
         if self.shape not in ("line", "ring") or self.position is None:
             return None
-        return tuple(self.names[i] for i in np.argsort(self.position, kind="stable"))
+        along = np.argsort(self.position, kind="stable")
+        return tuple(self.names[i] for i in along[~np.isnan(self.position[along])])
+
+    def _headline(self) -> str:
+        return self.sentence
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
         if self.part is not None:
             name = "arm" if self.shape == "arms" else "group"
-            found[name] = [str(i + 1) for i in self.part.tolist()]
+            found[name] = _numbers(self.part)
         if self.inner is not None:
-            found["inner group"] = [str(i + 1) for i in self.inner.tolist()]
+            found["inner group"] = _numbers(self.inner)
         if self.position is not None:
-            found[_POSITION[self.shape]] = self.position.tolist()
+            found[_POSITION[self.shape]] = _known(self.position)
         if self.low is not None and self.high is not None:
-            found |= {"from": self.low.tolist(), "to": self.high.tolist()}
+            found |= {"from": _known(self.low), "to": _known(self.high)}
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,12 +137,22 @@ class Structure(Tabular):
         if self.inner is not None:
             facts["inner_group"] = dict(zip(self.names, self.inner.tolist(), strict=True))
         if self.position is not None:
-            values = self.position.tolist()
+            values = _known(self.position)
             facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
         if self.low is not None and self.high is not None:
-            ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+            ends = zip(_known(self.low), _known(self.high), strict=True)
             facts["interval"] = dict(zip(self.names, map(list, ends), strict=True))
         return facts
+
+
+def _known(values: FloatArray) -> list[float | None]:
+    """None for an object that stands apart, and so lies nowhere on the shape."""
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _numbers(part: IntArray) -> list[str]:
+    """Arms and groups, counted from 1."""
+    return ["unassigned" if i < 0 else str(i + 1) for i in part.tolist()]
 
 
 #: What is told of each object.
@@ -138,43 +161,34 @@ _PER_OBJECT = ("position", "part", "inner", "low", "high")
 _POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
 
 
-def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
-    """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
-
-    Each shape is fitted to the choice map, with the errors of its places; how often the right
-    one is named is measured in ``docs/claims.md``. Where it is groups, their number is the one
-    that `cluster` suggests.
-
-    Parameters
-    ----------
-    answers : Fit, path, Answers, Statements, a table or (m, 3) array
-    random_state : int, Generator, RandomState or None
-
-    Examples
-    --------
-    >>> from trilens.simulate import Points, simulate_statements
-    >>> angle = np.linspace(0, 6, 30)
-    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
-    >>> found = structure(simulate_statements(ring, 2000, random_state=1))
-    >>> found.sentence
-    'The objects lie on a ring: there is no most central object.'
-    """
-    found: Structure = ask(STRUCTURE, answers, "choice", random_state)
-    return found
-
-
 def structure_of(fitted: Fit) -> Structure:
     """The shape of a fit's map; of a fit in the order of its own."""
     if not fitted.support:
         return _untold(fitted.support.reason, fitted.names)
-    return structure_of_map(
-        fitted.map.X,
-        kind=fitted.map.kind,
-        names=fitted.names,
-        random_state=fitted.seed,
-        found=examined(fitted) if fitted.n_objects >= LEAST_OBJECTS else None,
-        drawn=lambda: fitted.draws,
+    if fitted.n_objects < LEAST_OBJECTS:
+        return _untold("few objects", fitted.names)
+    found = examined(fitted)
+    inside, names = found.inside, fitted.names
+    made = _named(
+        replace(found, labels=found.labels[inside]),
+        tuple(names[i] for i in inside.tolist()),
+        lambda: fitted.draws[:, inside],
     )
+    return made if len(inside) == len(names) else _with_aside(made, names, inside)
+
+
+def _with_aside(made: Structure, names: tuple[str, ...], inside: IntArray) -> Structure:
+    """With the objects that stand apart: they are in no part, and have no position."""
+    among: dict[str, Any] = {}
+    for name in _PER_OBJECT:
+        value = getattr(made, name)
+        if value is not None:
+            missing = -1 if name in ("part", "inner") else np.nan
+            among[name] = np.full(len(names), missing, dtype=value.dtype)
+            among[name][inside] = value
+    aside = tuple(name for i, name in enumerate(names) if i not in set(inside.tolist()))
+    sentence = f"{made.sentence} {about_aside(aside)}"
+    return replace(made, names=names, sentence=sentence, **among)
 
 
 def structure_of_map(
@@ -184,8 +198,6 @@ def structure_of_map(
     *,
     names: tuple[str, ...] | None = None,
     random_state: int = 0,
-    found: Examined | None = None,
-    drawn: Callable[[], FloatArray] | None = None,
 ) -> Structure:
     """The shape of a map.
 
@@ -196,10 +208,6 @@ def structure_of_map(
         How far each place may be off, as covariances.
     kind : str
         Of the statements, for the caution.
-    found : Examined, optional
-        What is known of the map already.
-    drawn : callable, optional
-        Returns other maps that the answers allow, (draws, n, d): how sure positions are.
 
     Examples
     --------
@@ -211,8 +219,11 @@ def structure_of_map(
     names = tuple(map(str, range(n))) if names is None else names
     if n < LEAST_OBJECTS:
         return _untold("few objects", names)
-    if found is None:
-        found = examine(coordinates, errors, kind, random_state=random_state)
+    found = examine(coordinates, errors, kind, random_state=random_state)
+    return _named(found, names, None)
+
+
+def _named(found: Examined, names: tuple[str, ...], drawn: _Drawn) -> Structure:
     if found.map is None:
         return _untold("same places", names)
     told, shape = found.suggestion, found.suggestion.shape
@@ -228,8 +239,7 @@ def structure_of_map(
         told.caution,
     )
     if shape == "groups":
-        labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
-        return _of_groups(made, found, labels)
+        return _of_groups(made, found, numbered(found.labels, names))
     if shape == "line":
         return _of_line(made, found, drawn)
     if shape == "ring":
@@ -243,10 +253,6 @@ def _untold(why: Reason | None, names: tuple[str, ...]) -> Structure:
     said = about_shape(why or "few objects")
     sentence = f"{said[0].upper()}{said[1:]}."
     return Structure("cloud", sentence, names, None, None, None, None, {}, said)
-
-
-#: Other maps that the answers allow, where there are any.
-_Drawn: TypeAlias = Callable[[], FloatArray] | None
 
 
 def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
@@ -374,6 +380,8 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
         every = np.flatnonzero(labels == group)
         near = shapes.fits["groups"].near(map_.every[every] @ axes.T, map_.variances[every])
         inside = near.argmax(axis=1)
+        if not have_gaps(map_.every[every], in_order_of_appearance(inside)):
+            continue
         found[every[inside > 0]] = found.max() + inside[inside > 0]
     return None if (found == labels).all() else found
 
@@ -390,6 +398,8 @@ def _finer(found: Examined, labels: IntArray) -> IntArray | None:
     np.add.at(table, (near, labels), 1)
     outer = table.argmax(axis=1)
     if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
+        return None
+    if not have_gaps(found.map.every, in_order_of_appearance(near)):
         return None
     return np.asarray(near, dtype=np.int64)
 
@@ -414,6 +424,3 @@ def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
 
 def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
     return shape.near(map_.every, map_.variances)
-
-
-STRUCTURE = register(Question("structure", of_fit=structure_of, of_few="choice"))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trilens._tabular import shorten
-from trilens._typing import AnyArray, FloatArray
+from trilens._typing import FloatArray
 from trilens.maps.geometry import landmarks
 from trilens.report import words
 from trilens.report.words import Facts
@@ -18,14 +17,12 @@ MOST_POINTS, MOST_CENTRALITIES, MOST_ROWS, MOST_RATERS = 1500, 600, 40, 24
 MOST_CANDIDATES = 10
 #: Names that stand on a map of many objects before it is looked into.
 LANDMARKS = 30
-#: Names beside the sorted centralities, and objects around a ring with their letters.
-_MOST_NAMED, _MOST_AROUND, MOST_LETTERS = 8, 72, 18
+#: Names beside the sorted centralities.
+_MOST_NAMED = 8
 #: The map's width by its height where no script fits it to the screen, and steps of its colors.
 RATIO, _STEPS = 1.36, 7
 #: The 95 % quantile of how far a place is off in two dimensions, in standard deviations.
 _REACH = 2.448
-#: The radius of a ring's drawing, and where its names begin.
-_RADIUS, _NAMES = 100.0, 110.0
 #: Of a tree, in pixels.
 _HIGHEST = 900
 
@@ -262,24 +259,26 @@ def class_rows(facts: Facts) -> Rows:
     return _shares(shown, "share of wrong classes")
 
 
-def line_rows(facts: Facts, place: Mapping[str, int]) -> Rows | None:
-    """The objects along a line."""
-    if words.shape_of(facts) != "line" or "interval" not in facts["structure"]:
+def order_rows(facts: Facts, place: Mapping[str, int]) -> Rows | None:
+    """The objects along a line, or around a ring."""
+    shape = words.shape_of(facts)
+    if shape not in ("line", "ring") or "interval" not in facts["structure"]:
         return None
     found = facts["structure"]
+    at, whole = (found["position"], 1.0) if shape == "line" else (found["angle"], 360.0)
     kept = [found["order"][k] for k in _even(len(found["order"]), MOST_ROWS)]
     ends = np.array([found["interval"][name] for name in kept])
-    low, high = min(0.0, float(ends.min())), max(1.0, float(ends.max()))
+    low, high = min(0.0, float(ends.min())), max(whole, float(ends.max()))
 
     def across(value: float) -> float:
         return round(100 * (value - low) / (high - low), 2)
 
     rows = [
-        Row(name, across(found["position"][name]), across(start), across(end), "", place[name])
+        Row(name, across(at[name]), across(start), across(end), "", place[name])
         for name, (start, end) in zip(kept, ends.tolist(), strict=True)
     ]
-    left = len(found["order"]) - len(kept)
-    return Rows(rows, ("", ""), "place along the line", left_out=left, high=20)
+    what = "place along the line" if shape == "line" else "place around the ring"
+    return Rows(rows, ("", ""), what, left_out=len(found["order"]) - len(kept), high=20)
 
 
 # ---- the sorted centralities -----------------------------------------------------------------
@@ -355,53 +354,7 @@ def _ceiling(top: float) -> float:
     return min(float(np.ceil(max(top, step) / step - 1e-9) * step), max(top, 1.0))
 
 
-# ---- a ring and a tree -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Around:
-    """An object on a ring: the arc where it may be, and its name beside it, upright."""
-
-    i: int
-    arc: str
-    x: float
-    y: float
-    turn: float
-    end: bool
-
-
-@dataclass(frozen=True)
-class RingDrawing:
-    """The objects around a ring."""
-
-    points: list[Around]
-    left_out: int
-    reach: int
-
-
-def ring_drawing(facts: Facts, place: Mapping[str, int]) -> RingDrawing | None:
-    """The objects around a ring, with the arcs where they may lie."""
-    if not words.is_ring(facts) or "interval" not in facts["structure"]:
-        return None
-    found = facts["structure"]
-    kept = [found["order"][k] for k in _even(len(found["order"]), _MOST_AROUND)]
-    points = [_around(place[x], found["angle"][x], *found["interval"][x]) for x in kept]
-    longest = max(len(shorten(name, MOST_LETTERS)) for name in kept)
-    return RingDrawing(points, len(found["order"]) - len(kept), round(_NAMES + 6.5 * longest))
-
-
-def _around(i: int, angle: float, low: float, high: float) -> Around:
-    def at(degrees: float) -> AnyArray:
-        turn = np.radians(degrees - 90)
-        return np.array([np.cos(turn), np.sin(turn)]) * _RADIUS
-
-    (x1, y1), (x2, y2), (x, y) = at(low), at(high), at(angle)
-    wide = int(high - low > 180)
-    arc = f"M{x1:.1f} {y1:.1f}A{_RADIUS:g} {_RADIUS:g} 0 {wide} 1 {x2:.1f} {y2:.1f}"
-    turn = (angle - 90) % 360
-    left = 90 < turn < 270
-    upright = round(turn + 180 if left else turn, 1)
-    return Around(i, arc, round(float(x), 2), round(float(y), 2), upright, left)
+# ---- the tree ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

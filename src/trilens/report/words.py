@@ -80,6 +80,7 @@ _VERDICTS = {
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 #: Names that a card has room for, and letters of one that need not be broken.
 _MOST_NAMED, _SHORT = 5, 16
+_UNDETERMINED = Markup("This could not be determined.")
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,15 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{shown} {noun if number == 1 else plural or noun + 's'}"
 
 
+def _p(value: float | None) -> str:
+    """A p-value behind a sentence, on one line; nothing where there is none."""
+    return (
+        ""
+        if value is None
+        else f" ({p_text(value)})".replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    )
+
+
 def capital(text: Markup | str) -> Markup:
     """The sentence with a capital; a name at its start stays as it is."""
     return Markup(str(text)[:1].upper() + str(text)[1:])
@@ -183,10 +193,12 @@ def sentence(text: str) -> str:
 
 
 def _bdi(text: str, most: int) -> Markup:
-    # a short name is not broken at its hyphens
-    return Markup("<bdi{}>{}</bdi>").format(
-        Markup(' class="nb"') if len(text) <= _SHORT else "", shorten(text, most)
-    )
+    """A short name is not broken at its hyphens; one that is cut stands whole in its title."""
+    if len(text) <= _SHORT:
+        return Markup('<bdi class="nb">{}</bdi>').format(text)
+    if len(text) <= most:
+        return Markup("<bdi>{}</bdi>").format(text)
+    return Markup('<bdi title="{}">{}</bdi>').format(text[:2000], shorten(text, most))
 
 
 def _join(shown: Sequence[Markup], last: str = "and") -> Markup:
@@ -220,11 +232,6 @@ def shape_of(facts: Facts) -> str | None:
 def is_ring(facts: Facts) -> bool:
     """Whether the objects lie on a ring, which has no middle."""
     return shape_of(facts) == "ring"
-
-
-def in_parts(facts: Facts) -> bool:
-    """Whether no answers connect some of the objects with others."""
-    return any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"])
 
 
 # ---- the headline and the four findings -----------------------------------------------------
@@ -273,7 +280,7 @@ def _middle(facts: Facts) -> Markup:
     if len(m["candidates"]) == 1:
         return Markup("{} is the most central").format(name(m["medoid"]))
     if close := _close(facts):
-        return Markup("{} are the most central").format(_objects([m["medoid"], *close]))
+        return Markup("{} come out as the most central").format(_objects([m["medoid"], *close]))
     return Markup("{} comes out as the most central").format(name(m["medoid"]))
 
 
@@ -294,8 +301,9 @@ def _lie(facts: Facts) -> Markup:
         return Markup("The objects lie along {}, from {} to {}").format(bent, *map(name, ends))
     if found["shape"] == "ring":
         return Markup("The objects lie on a ring")
-    inner = min(found["outwards"], key=found["outwards"].__getitem__)
-    arms = count(len(set(found["arm"].values())), "arm")
+    outwards = {who: far for who, far in found["outwards"].items() if far is not None}
+    inner = min(outwards, key=outwards.__getitem__)
+    arms = count(len(set(found["arm"].values()) - {-1}), "arm")
     return Markup("The objects lie on {} that meet near {}").format(arms, name(inner))
 
 
@@ -310,8 +318,8 @@ def medoid(facts: Facts) -> Finding:
     said, sure, shown = _middle(facts), Markup(""), tuple(m["candidates"])
     if code is not None:
         said, shown = Markup("no object can be called the most central"), ()
-        sure = Markup("Not determined: {}.").format(REASONS[code])  # type: ignore[index]
-    elif in_parts(facts):
+        sure = _UNDETERMINED
+    elif any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
         said = Markup("none is the most central of all: no answer connects some of the objects")
         sure, shown = Markup("{} ranks first in its own part.").format(name(m["medoid"])), ()
     elif is_ring(facts):
@@ -343,11 +351,11 @@ def outliers(facts: Facts) -> Finding:
     """What stands apart."""
     o, code = facts["outliers"], unsupported(facts)
     found = tuple(row["object"] for row in o["outliers"])
-    p = "" if o["p_value"] is None else f" ({p_text(o['p_value'])})"
+    p = _p(o["p_value"])
     said = Markup("No outlier could be confirmed")
     sure, shown = Markup("The farthest out could be chance{}.").format(p), tuple(o["least_central"])
     if code is not None:
-        sure, shown = Markup("Not determined: {}.").format(REASONS[code]), ()  # type: ignore[index]
+        sure, shown = _UNDETERMINED, ()
     elif o["caution"] is not None:
         sure, shown = Markup("{}").format(sentence(o["caution"])), ()
     elif found:
@@ -359,20 +367,22 @@ def outliers(facts: Facts) -> Finding:
         said = Markup("The objects thin out into a long tail; no outlier could be confirmed")
         sure = Markup("No gap sets its end apart{}.").format(p)
         shown = tuple(o["tail"])
+    if not found and o["clearly_least"] is not None:
+        least = capital(name(o["clearly_least"]))
+        sure += Markup(" {} is clearly less central than every other object.").format(least)
     return Finding("Outliers", "outliers", said + ".", sure, shown)
 
 
 def shape(facts: Facts) -> Finding:
     """The groups, or the shape that the objects form."""
     c, code, found = facts["cluster"], unsupported(facts), shape_of(facts)
-    p = "" if facts["structure"] is None else facts["structure"]["p_value"]
-    p = f" ({p_text(p)})" if isinstance(p, float) else ""
+    p = _p(None if facts["structure"] is None else facts["structure"]["p_value"])
     title, shown = "Groups", ()
     if c["given"]:
         said, sure = _sizes(facts) + ", as requested.", Markup("{}").format(_suggested(facts))
     elif code is not None:
         said = Markup("No groups could be confirmed.")
-        sure = Markup("Not determined: {}.").format(REASONS[code])  # type: ignore[index]
+        sure = _UNDETERMINED
     elif found in ("line", "ring", "arms"):
         title = "Shape"
         said = Markup("The objects form {}.").format(
@@ -410,11 +420,10 @@ def _suggested(facts: Facts) -> str:
     s = facts["cluster"]["suggestion"]
     if s is None or s["p_value"] is None:
         return _untold(facts)
-    p = p_text(s["p_value"])
+    suggested = "none" if s["n_clusters"] == 1 else count(s["n_clusters"], "group")
     if s["n_clusters"] == facts["cluster"]["n_clusters"]:
-        return f"The answers suggest the same number ({p})."
-    none = "none" if s["n_clusters"] == 1 else count(s["n_clusters"], "group")
-    return f"The answers suggest {none} ({p})."
+        suggested = "the same number"
+    return f"The answers suggest {suggested}{_p(s['p_value'])}."
 
 
 def _again(facts: Facts) -> str:
@@ -459,20 +468,16 @@ def cautions(facts: Facts, pictures: int = 0) -> Markup:
     pictures
         How many pictures cannot be shown.
     """
-    told = caution_titles(facts) + (["pictures that cannot be shown"] if pictures else [])
+    unit = unit_of(facts)
+    told = [
+        _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"].rstrip(".")
+        for each in facts["reliability"]["cautions"]
+    ]
+    told += ["pictures that cannot be shown"] if pictures else []
     if not told:
         return Markup("No fault was found in them.")
     start = fact("cautions", count(len(told), "caution").capitalize())
-    return Markup("{}: {}.").format(start, listed([text.rstrip(".") for text in told], 3))
-
-
-def caution_titles(facts: Facts) -> list[str]:
-    """What each caution is about."""
-    unit = unit_of(facts)
-    return [
-        _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"]
-        for each in facts["reliability"]["cautions"]
-    ]
+    return Markup("{}: {}.").format(start, listed(told, 3))
 
 
 def unit_of(facts: Facts) -> str:
@@ -519,7 +524,7 @@ def apart(facts: Facts) -> Markup:
     """Who lies farthest out."""
     o = facts["outliers"]
     if not o["outliers"]:
-        return Markup("Least central in these answers: {}.").format(names(o["least_central"], 8))
+        return Markup("Farthest from the others: {}.").format(names(o["least_central"], 8))
     first = o["outliers"][0]
     if o["method"] == "depth":
         return Markup("Farthest out: {}.").format(
@@ -536,8 +541,8 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty simulated collections without "
-        "outliers, of as many objects and answers, shows anything as far out, and at most one in "
-        "twenty of those with a long tail leaves such a gap. This holds for the list as a whole: "
+        "outliers, of as many objects and answers, has one as far from all others. They may form "
+        "groups, and have long tails. This holds for the list as a whole: "
         "of several objects, those listed last are the least certain."
     )
 

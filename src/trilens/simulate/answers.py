@@ -77,7 +77,7 @@ def answer(
     >>> answer([[0, 1, 2], [3, 0, 1]], points, kind="closer").triples.tolist()
     [[0, 1, 2], [3, 1, 0]]
     """
-    asked = as_statements(questions)
+    asked = as_statements(questions, "central")
     wanted = asked.kind if kind is None else kind
     check_answers(wanted, ties, error_rate)
     truth = as_truth(objects, metric)

@@ -43,7 +43,7 @@ class Points:
 
 
 def gaussian(n: int, n_components: int = 2, random_state: RandomState = 0) -> Points:
-    """``n`` points of the standard Gaussian N(0, I) in ``n_components`` dimensions, labelled 0.
+    """``n`` points of the standard Gaussian N(0, I) in ``n_components`` dimensions, labeled 0.
 
     >>> gaussian(100, n_components=5, random_state=0).points.shape
     (100, 5)
@@ -60,7 +60,7 @@ def mixture(
     weights: Sequence[float] | None = None,
     random_state: RandomState = 0,
 ) -> Points:
-    """``n`` points of a mixture of Gaussians, labelled by component.
+    """``n`` points of a mixture of Gaussians, labeled by component.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def mixture(
 def two_moons(
     n: int, noise: float = 0.0, width: float = 0.0, random_state: RandomState = 0
 ) -> Points:
-    """``n`` points uniform on two interleaved moons of equal size, labelled 0 and 1.
+    """``n`` points uniform on two interleaved moons of equal size, labeled 0 and 1.
 
     A moon is a half ring of radius 1 about (0, 0) (the upper one) or (1, 1/2) (the lower one);
     each holds half of the points.
@@ -146,7 +146,7 @@ def two_moons(
 
 
 def with_outliers(points: Points, outliers: ArrayLike) -> Points:
-    """The points and, after them, outliers planted at the given places, labelled -1.
+    """The points and, after them, outliers planted at the given places, labeled -1.
 
     >>> moons = two_moons(200, random_state=0)
     >>> with_outliers(moons, [[0.5, 0.25], [4, 4]]).outliers.tolist()
@@ -163,7 +163,7 @@ def with_outliers(points: Points, outliers: ArrayLike) -> Points:
 
 
 def far_outliers(points: Points, n_outliers: int, random_state: RandomState = 0) -> Points:
-    """The points and, after them, outliers far out in random directions, labelled -1.
+    """The points and, after them, outliers far out in random directions, labeled -1.
 
     Each lies at 1.5 to 2.5 times the largest distance of a point from the points' mean.
 

@@ -71,7 +71,7 @@ def study(
     """Sixty shapes of three classes, four of them like no other, judged by forty raters.
 
     Raters say which of three shapes is the most central, by their Euclidean distances in
-    roundness, elongation and colour; no question is asked twice.
+    roundness, elongation and color; no question is asked twice.
 
     Parameters
     ----------

@@ -220,7 +220,7 @@ def sample_distinct(size: int, count: int, rng: np.random.Generator) -> tuple[In
 def hypergeometric(good: int, total: int, draws: int, rng: np.random.Generator) -> int:
     """How many of ``good`` among ``total`` are drawn in ``draws`` without replacement.
 
-    By inversion on a window about the mode, from the ratios of neighbouring probabilities;
+    By inversion on a window about the mode, from the ratios of neighboring probabilities;
     numpy's own stops at populations of 10^9. The mass outside of the window is below 1e-30.
 
     >>> hypergeometric(10**10, 10**11, 10**6, np.random.default_rng(0))

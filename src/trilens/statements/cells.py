@@ -112,6 +112,18 @@ def is_number(cell: str) -> bool:
     return value == value
 
 
+def as_float(cell: Any) -> float | None:
+    """A cell as a number; None where it is none.
+
+    >>> as_float("2.5"), as_float(3), as_float("2,5"), as_float(None)
+    (2.5, 3.0, None, None)
+    """
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return None
+
+
 def is_text(type_: Any) -> bool:
     return bool(
         pa.types.is_string(type_)

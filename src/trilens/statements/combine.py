@@ -21,8 +21,8 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
     Collections with the same names share their objects; with different names, the objects
     are the union of the names, in order of first appearance.
 
-    >>> S = Statements([[0, 1, 2]], names=["a", "b", "c"])
-    >>> T = Statements([[0, 1, 2]], names=["c", "b", "d"])
+    >>> S = Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central")
+    >>> T = Statements([[0, 1, 2]], names=["c", "b", "d"], kind="central")
     >>> concatenate([S, T]).triples.tolist(), concatenate([S, T]).names
     ([[0, 1, 2], [2, 1, 3]], ('a', 'b', 'c', 'd'))
     """
@@ -109,7 +109,7 @@ def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
 def side_pairs(statements: Statements) -> IntArray:
     """A number, from 0 on, for the pair that each possible answer is about, the given one first.
 
-    >>> side_pairs(Statements([[0, 1, 2], [1, 2, 3]])).tolist()
+    >>> side_pairs(Statements([[0, 1, 2], [1, 2, 3]], kind="central")).tolist()
     [[2, 1, 0], [4, 3, 2]]
     """
     n = np.int64(statements.n_objects)

@@ -90,7 +90,7 @@ def ids_among(
     names, known
         None for objects that have only ids.
     where, way
-        What knows them, and the way out, for the message about those that it does not know.
+        What knows them, and how to fix it, for the message about those that it does not know.
 
     Examples
     --------

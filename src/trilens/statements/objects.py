@@ -20,7 +20,7 @@ class Objects:
 
     Statements and labels are of different numbers, so scikit-learn cannot divide them
     together. It can divide the objects: a part of them has a part of the labels, and the
-    statements about all objects stay at hand, as they are when labels are to be learnt.
+    statements about all objects stay at hand, as they are when labels are to be learned.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._tabular import counted
 from trilens._typing import AnyArray
 from trilens.errors import (
     AssumedKindWarning,
@@ -115,14 +116,8 @@ class Reading:
         if self.checks is not None:
             parts.append(str(self.checks))
         if self.faults:
-            parts.append(_count(len(self.faults), "bad row") + " skipped")
+            parts.append(counted(len(self.faults), "bad row") + " skipped")
         return "; ".join(parts)
-
-    @property
-    def likely_rater(self) -> str | None:
-        """The column that may name the raters, where none is known."""
-        likely = (each.names for each in self.concerns if each.code == "raters")
-        return next((names[0] for names in likely if names), None)
 
     @property
     def caution(self) -> str | None:
@@ -141,7 +136,7 @@ class Reading:
         """The first ten bad rows, and how many more."""
         named = [str(fault) for fault in self.faults[:_NAMED]]
         more = len(self.faults) - len(named)
-        return [*named, f"and {_count(more, 'more bad row')}"] if more else named
+        return [*named, f"and {counted(more, 'more bad row')}"] if more else named
 
     def to_dict(self) -> dict[str, Any]:
         """The facts, for JSON."""
@@ -166,9 +161,9 @@ class Reading:
     def _found(self) -> str:
         where = self.files[0] if len(self.files) == 1 else f"{len(self.files):,} files"
         kind = f"kind {self.kind}" + ("" if self.kind_told else " (assumed)")
-        found = [_count(self.rows, "statement"), kind, _count(self.objects, "object")]
+        found = [counted(self.rows, "statement"), kind, counted(self.objects, "object")]
         if self.raters is not None:
-            found.append(_count(self.raters, "rater"))
+            found.append(counted(self.raters, "rater"))
         return f"{where}: {', '.join(found)}"
 
     def _column(self, role: str) -> str:
@@ -196,10 +191,6 @@ right, and else kind='odd' or kind='closer'
 def _flat(name: str) -> str:
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     return shown if len(shown) <= 40 else f"{shown[:40]}..."
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -458,7 +449,7 @@ def doubt_about(statements: Statements) -> str:
     >>> at, four = [0, 1, 3, 7], range(4)
     >>> asked = [(a, b, c) for a in four for b in four for c in range(b) if a not in (b, c)]
     >>> rows = [[a, *sorted(two, key=lambda i: abs(at[i] - at[a]))] for a, *two in asked * 9]
-    >>> doubt_about(Statements(np.random.default_rng(0).permutation(rows)))[-26:]
+    >>> doubt_about(Statements(np.random.default_rng(0).permutation(rows), kind="central"))[-26:]
     ' in 100 % (guessing: 50 %)'
     """
     triples = statements.triples[:_LOOKED_AT]

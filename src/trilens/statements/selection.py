@@ -179,7 +179,9 @@ def select(
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2]] * 4, raters=["a", "a", "b", "c"], seconds=[5, 0.2, 4, 3])
+    >>> S = Statements(
+    ...     [[0, 1, 2]] * 4, raters=["a", "a", "b", "c"], seconds=[5, 0.2, 4, 3], kind="central"
+    ... )
     >>> chosen = select(S, exclude_raters=["b"], min_seconds=1)
     >>> chosen.kept.tolist()
     [True, False, False, True]
@@ -364,7 +366,7 @@ def passed_tests(statements: Statements, tests: Iterable[Any], by: str = "rounds
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 1, 2]], rounds=[7, 8, 8])
+    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 1, 2]], rounds=[7, 8, 8], kind="central")
     >>> passed_tests(S, [[0, 1, 2]]).tolist()
     [7]
     """
@@ -386,7 +388,9 @@ def keep_passed(
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 1, 2], [3, 0, 1]], rounds=[7, 8, 8, 7])
+    >>> S = Statements(
+    ...     [[0, 1, 2], [1, 0, 2], [3, 1, 2], [3, 0, 1]], rounds=[7, 8, 8, 7], kind="central"
+    ... )
     >>> keep_passed(S, [[0, 1, 2]]).triples.tolist()
     [[0, 1, 2], [3, 0, 1]]
     >>> keep_passed(S, [[0, 1, 2]], drop_tests=True).triples.tolist()

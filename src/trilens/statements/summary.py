@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, natural, text_table
 from trilens._typing import AnyArray
 from trilens.kinds import n_questions
 from trilens.statements.combine import question_keys, questions
@@ -38,6 +38,15 @@ class Summary(Tabular):
     pass 100 where triples repeat; ``triples_covered`` counts different triples. For
     ``closer`` statements a triple is an anchor with an unordered pair. ``chosen`` questions are
     those that earlier answers suggested. What counts do not tell (`Counted.summary`) is None.
+
+    Examples
+    --------
+    >>> summary = Statements([[0, 1, 2], [0, 1, 3]], kind="odd").summary()
+    >>> print("\\n".join(repr(summary).splitlines()[:4]))
+    fact                    value
+    kind                      odd
+    statements                  2
+    objects                     4
     """
 
     kind: Kind
@@ -56,6 +65,9 @@ class Summary(Tabular):
     raters: tuple[RaterSummary, ...]
     rounds: int | None
     chosen: int | None = None
+
+    def __repr__(self) -> str:
+        return text_table(self.columns())
 
     def columns(self) -> dict[str, list[Any]]:
         """A row for each fact; the raters are left to `to_dict`."""
@@ -152,7 +164,7 @@ def _raters(statements: Statements) -> tuple[RaterSummary, ...]:
             ),
             agreement=float(agreed[i] / asked[i]) if asked[i] else None,
         )
-        for i in range(len(names))
+        for i in sorted(range(len(names)), key=lambda i: natural(str(names[i])))
         if names[i] != ""
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from trilens.errors import FormatError, StatementError, option
-from trilens.statements.cells import cells_of, list_of
+from trilens.statements.cells import list_of
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import (
     ColumnSpec,
@@ -26,7 +26,7 @@ from trilens.statements.positions import plain
 from trilens.statements.responses import implied_rows
 from trilens.statements.roles import SHOWN
 from trilens.statements.rules import unfoldings
-from trilens.statements.table import AnswerTable, NamedTable, Request, Use
+from trilens.statements.table import AnswerTable, NamedTable
 from trilens.statements.unfolding import Answers, Unfolding
 from trilens.statements.wide import asked, titled
 
@@ -37,16 +37,6 @@ _TELLING = 200
 def answer_table(table: NamedTable, options: ReadOptions) -> AnswerTable:
     """A table of which it is known what its columns hold, with an answer in each row."""
     return AnswerTable.of(*unfolded(table, options))
-
-
-def rows_of(table: NamedTable) -> list[list[str]]:
-    """All rows of a small table as text; an empty cell where one is missing."""
-    every: dict[int, Use] = dict.fromkeys(range(len(table.names)), "text")
-    found: list[list[str]] = []
-    for rows in table.read(Request(every, integers=False)):
-        columns = [[cell or "" for cell in cells_of(each)] for each in rows.table.columns]
-        found += [list(cells) for cells in zip(*columns, strict=True)]
-    return found
 
 
 def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadOptions]:
@@ -146,7 +136,7 @@ def _by_votes(table: NamedTable, at: Mapping[str, int]) -> Unfolding | None:
         unfold,
         gone=frozenset({*needs, *(at[role] for role in ("near", "far") if role in at)}),
         note=f"as many answers as {told} say",
-        counted="{n:,} questions without votes skipped",
+        counted="questions without votes skipped: {n:,}",
     )
 
 
@@ -227,7 +217,7 @@ def _grid(table: NamedTable, options: ReadOptions, at: Mapping[str, int]) -> Unf
         unfold,
         gone=frozenset(needs),
         note=f"{several}, each question turned into the statements that it implies",
-        counted="{n:,} questions without a choice skipped",
+        counted="questions without a choice skipped: {n:,}",
     )
 
 

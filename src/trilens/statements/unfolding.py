@@ -33,7 +33,7 @@ class Unfolding:
     unfold: Unfold
     gone: frozenset[int] = frozenset()
     note: str = ""
-    counted: str = "{n:,} empty cells skipped"
+    counted: str = "empty cells skipped: {n:,}"
     roles: frozenset[str] | None = None
 
     def of(self, table: NamedTable, skip_bad: bool = False) -> NamedTable:

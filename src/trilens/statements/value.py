@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +13,11 @@ from numpy.typing import ArrayLike
 from trilens._parameters import is_whole, shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import (
-    AssumedKindWarning,
     KindError,
     MissingExtraError,
     ParameterError,
     StatementError,
     TrilensError,
-    callers_level,
 )
 from trilens.kinds import (
     KINDS as KINDS,
@@ -146,6 +143,12 @@ def _refuse_nameless(column: AnyArray) -> None:
             )
 
 
+#: What to do about rows of three objects, which do not say what was asked.
+UNTOLD = (
+    "an array does not say which question was asked; give kind='central' or kind='odd' where the "
+    "chosen object stands first, kind='closer' for rows of (anchor, near, far), as in "
+    "Statements(array, kind='central')"
+)
 #: Where to go with what is no answer.
 _POINTS = "trilens.exact takes points with metric=, and matrices of dissimilarities"
 
@@ -279,8 +282,7 @@ class Statements:
         A name for each object; by default ``"0"``, ``"1"``, ... or, where the statements hold
         names, these: integers in their order, others as they are first met.
     kind : {"central", "odd", "closer"}, optional
-        What the columns of a table say, where they do. Rows and arrays do not: give it. Without,
-        ``"central"`` is assumed, with an `AssumedKindWarning`.
+        What the columns of a table say, where they do. Rows and arrays do not: it is required.
     raters, rounds : (m,) array, optional
         Who answered, and in which round: whole numbers or text. Where one is missing (None,
         NaN, ``pandas.NA``) all become text, and the missing one is the empty text, which is
@@ -301,12 +303,14 @@ class Statements:
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["a", "b", "c", "d"])
+    >>> S = Statements(
+    ...     [[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["a", "b", "c", "d"], kind="central"
+    ... )
     >>> S
     Statements(3 statements about 4 objects, kind='central')
     >>> S.subset(["a", "b", "c"]).triples.tolist()
     [[0, 1, 2]]
-    >>> S == Statements([("a", "b", "c"), ("a", "b", "d"), ("c", "a", "d")])
+    >>> S == Statements([("a", "b", "c"), ("a", "b", "d"), ("c", "a", "d")], kind="central")
     True
     >>> S[0], S[1:]
     (('a', 'b', 'c'), Statements(2 statements about 4 objects, kind='central'))
@@ -366,7 +370,7 @@ class Statements:
         else:
             given, names = id_array(triples if bare is None else bare, names)
             if kind is None and len(given):
-                warn_of_kind()
+                raise KindError(UNTOLD, parameter="kind")
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
@@ -401,7 +405,7 @@ class Statements:
 
         Two objects that a statement names are connected.
 
-        >>> Statements([[0, 1, 2], [3, 4, 5], [2, 6, 7]]).connected_parts.tolist()
+        >>> Statements([[0, 1, 2], [3, 4, 5], [2, 6, 7]], kind="central").connected_parts.tolist()
         [0, 0, 0, 1, 1, 1, 0, 0]
         """
         from scipy.sparse import coo_array
@@ -420,7 +424,7 @@ class Statements:
     def appearances(self) -> IntArray:
         """How many statements name each object, (n,) int64.
 
-        >>> Statements([[0, 1, 2], [0, 1, 3]], n_objects=5).appearances.tolist()
+        >>> Statements([[0, 1, 2], [0, 1, 3]], n_objects=5, kind="central").appearances.tolist()
         [2, 2, 1, 1, 0]
         """
         counted = np.bincount(self.triples.ravel(), minlength=self.n_objects).astype(np.int64)
@@ -496,7 +500,7 @@ class Statements:
 
         The kind and all names are in its metadata, so ``Statements(S.to_arrow()) == S``.
 
-        >>> Statements([("a", "b", "c")], raters=["x"]).to_arrow().to_pylist()
+        >>> Statements([("a", "b", "c")], raters=["x"], kind="central").to_arrow().to_pylist()
         [{'central': 'a', 'other_1': 'b', 'other_2': 'c', 'rater': 'x'}]
         """
         from trilens.statements.frames import to_arrow
@@ -585,7 +589,9 @@ class Statements:
         The partners of an object in a chosen question are no random ones, so that shares of such
         answers are biased. Depths by counting, agreement and ceilings come from the others.
 
-        >>> S = Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[False, True, False])
+        >>> S = Statements(
+        ...     [[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[False, True, False], kind="central"
+        ... )
         >>> S.at_random().triples.tolist()
         [[0, 1, 2], [2, 0, 1]]
         """
@@ -659,7 +665,7 @@ class Statements:
         anchors and A is nearer than the other one; "A is the odd one" means that B and C are
         nearer to each other than to A. Rows ``2 i`` and ``2 i + 1`` come from statement ``i``.
 
-        >>> Statements([[0, 1, 2]]).to_triplets().tolist()
+        >>> Statements([[0, 1, 2]], kind="central").to_triplets().tolist()
         [[1, 0, 2], [2, 0, 1]]
         >>> Statements([[0, 1, 2]], kind="odd").to_triplets().tolist()
         [[1, 2, 0], [2, 1, 0]]
@@ -697,7 +703,7 @@ class Statements:
 
         This is cblearn's ``(X, y)`` form of most-central and odd-one-out data.
 
-        >>> Statements.from_choices([[7, 3, 5]], [2]).triples.tolist()
+        >>> Statements.from_choices([[7, 3, 5]], [2], kind="central").triples.tolist()
         [[5, 7, 3]]
         """
         X, y = as_array(shown, "the objects shown"), as_array(chosen, "the chosen positions")
@@ -787,7 +793,7 @@ class Statements:
     def to_choices(self) -> tuple[Int32Array, AnyArray]:
         """cblearn's ``(X, y)``: the three objects in the order of their ids, the chosen position.
 
-        >>> X, y = Statements([[5, 7, 3]]).to_choices()
+        >>> X, y = Statements([[5, 7, 3]], kind="central").to_choices()
         >>> X.tolist(), y.tolist()
         ([[3, 5, 7]], [1])
         """
@@ -836,14 +842,6 @@ def _of_table(
     return found.statements
 
 
-def warn_of_kind() -> None:
-    """Warn that an array does not say which question was asked."""
-    from trilens.statements.reading import assumed_kind
-
-    text = str(TrilensError(f"an array of three columns: {assumed_kind('central')}"))
-    warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
-
-
 class OfStatements(Protocol):
     """What belongs to statements and knows them: `Objects`."""
 
@@ -859,8 +857,7 @@ StatementsLike: TypeAlias = Statements | OfStatements | StatementTable | ArrayLi
 def as_statements(statements: StatementsLike, kind: Kind | None = None) -> Statements:
     """`Statements` as they are; anything else as `Statements` takes it.
 
-    So a table tells its kind, and an ``(m, 3)`` array of ids or names is of this ``kind``, by
-    default ``central``.
+    So a table tells its kind, and an ``(m, 3)`` array of ids or names is of this ``kind``.
     """
     if isinstance(statements, Statements):
         return statements
@@ -876,11 +873,17 @@ def as_statements(statements: StatementsLike, kind: Kind | None = None) -> State
         raise
 
 
-def statements_to_fit(given: StatementsLike, kind: Kind | None, estimator: Any) -> Statements:
-    """Statements of the ``kind`` that an estimator has as its parameter, if it has one."""
+def statements_to_fit(
+    given: StatementsLike, kind: Kind | None, estimator: Any, only: Kind | None = None
+) -> Statements:
+    """Statements of the ``kind`` that an estimator has as its parameter, if it has one.
+
+    Without it, arrays are of the ``only`` kind that the estimator takes; where it takes several,
+    they are refused.
+    """
     if kind is not None:
         check_kind(kind)
-    statements = as_statements(given, kind)
+    statements = as_statements(given, kind or only)
     same_kind(kind, statements.kind, estimator)
     return statements
 

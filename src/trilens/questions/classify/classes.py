@@ -1,6 +1,6 @@
 """`classify`: the class of every object without a label, and what the answers say of the labels.
 
-How well labels can be learnt from the answers is found out by hiding them in turn.
+How well labels can be learned from the answers is found out by hiding them in turn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
     Data,
@@ -50,7 +50,7 @@ from trilens.words import remark_about_objects
 
 #: The methods of the paper, and the maps.
 METHODS = ("depth", "krng", *MAPS)
-#: Every labelled object is left out by itself up to this many; beyond, in ten groups.
+#: Every labeled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
 _GROUPS = 10
 #: How often labels are dealt out anew, and among how many objects at most.
@@ -59,12 +59,12 @@ _DEALS, _MOST_DEALT = 999, 2000
 
 @dataclass(frozen=True)
 class LabelCheck:
-    """What a classifier says of labelled objects whose labels it was not shown.
+    """What a classifier says of labeled objects whose labels it was not shown.
 
     Attributes
     ----------
-    codes : (n_labelled,) array of int
-        The class found for each labelled object when its label was hidden.
+    codes : (n_labeled,) array of int
+        The class found for each labeled object when its label was hidden.
     error : float
         The share of these that differ from the labels.
     baseline : float
@@ -73,13 +73,13 @@ class LabelCheck:
         How often chance would do as well: the larger of two shares. Naming classes without
         looking would be right so often (binomial law); labels dealt out anew among the same
         objects would agree as often with those of their nearest (on maps only). Errors on
-        neighbours come together, so that the first alone is too small.
+        neighbors come together, so that the first alone is too small.
     learnable : bool
         Whether the answers say something about the labels at all.
-    contradicted : (n_labelled,) array of bool
-        Whether the answers contradict the label: the labels can be learnt, another class was
-        found, and of the nearest labelled objects (11, or 7 where fewer than 40 objects are
-        labelled) at most a quarter have the label; on the choice map, in the mean over maps
+    contradicted : (n_labeled,) array of bool
+        Whether the answers contradict the label: the labels can be learned, another class was
+        found, and of the nearest labeled objects (11, or 7 where fewer than 40 objects are
+        labeled) at most a quarter have the label; on the choice map, in the mean over maps
         that the answers allow. The k-RNG knows no nearest: there another class is enough. An
         object that is alone in its class is not contradicted.
     left_out : int
@@ -113,20 +113,24 @@ class Classification(Tabular):
     names : tuple of str
         The objects.
     given : tuple
-        Their labels; None for the unlabelled ones.
+        Their labels; None for the unlabeled ones.
     found : (n,) array
-        What the answers say: for an unlabelled object its predicted class, for a labelled one
+        What the answers say: for an unlabeled object its predicted class, for a labeled one
         the class found when its label was hidden.
     method : str
     parameters : dict
         Every parameter that was chosen.
     check : LabelCheck or None
-        The error on hidden labels, and whether the labels can be learnt at all. None for counts
+        The error on hidden labels, and whether the labels can be learned at all. None for counts
         of classes, which are counts under all labels: none of them can be hidden.
     contradictions : tuple of Contradiction
-        Empty where the labels cannot be learnt.
+        Empty where the labels cannot be learned.
     remarks : tuple of str
         Where the method had to fall back on less.
+    probability : (n,) array or None
+        How sure the class of each unlabeled object is: by ``knn``, the share of its nearest
+        labeled objects that have it. NaN for the labeled ones; None where the classifier has no
+        probabilities.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -137,10 +141,19 @@ class Classification(Tabular):
     check: LabelCheck | None
     contradictions: tuple[Contradiction, ...]
     remarks: tuple[str, ...] = ()
+    probability: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """How sure the class of each unlabeled object is."""
+        if self.probability is None:
+            return None
+        each = zip(self.names, self.given, self.probability.tolist(), strict=True)
+        return {name: sure for name, given, sure in each if given is None}
 
     @property
     def predicted(self) -> dict[str, Any]:
-        """The class of each unlabelled object."""
+        """The class of each unlabeled object."""
         return {
             name: label
             for name, given, label in zip(self.names, self.given, self.found.tolist(), strict=True)
@@ -178,6 +191,7 @@ class Classification(Tabular):
         known = [label for label in self.given if label is not None]
         facts: dict[str, Any] = {
             "labels": self.predicted,
+            "probabilities": self.probabilities,
             "method": self.method,
             "parameters": self.parameters,
         }
@@ -214,7 +228,9 @@ class _Found:
     how : (n,) array of str
         Where the method had to fall back on less; see `words.remark_about_objects`.
     reached : (n,) array of bool
-        Whether answers link the object with a labelled one.
+        Whether answers link the object with a labeled one.
+    probability : (n,) array or None
+        As in `Classification`.
     parameters : dict
     check : LabelCheck or None
         Its entries for each object are in ``code`` and ``contradicted``.
@@ -226,6 +242,7 @@ class _Found:
     contradicted: BoolArray
     how: AnyArray
     reached: BoolArray
+    probability: FloatArray | None
     parameters: dict[str, Any]
     check: LabelCheck | None
 
@@ -241,7 +258,7 @@ def classify(
     alone: str | None = None,
     random_state: RandomState = 0,
 ) -> Classification:
-    """The class of every unlabelled object, and how far the labels fit the answers.
+    """The class of every unlabeled object, and how far the labels fit the answers.
 
     Parameters
     ----------
@@ -249,7 +266,7 @@ def classify(
         Counts suffice for ``"lensmap"`` where they have pairs, and for ``"depth"`` where they
         have classes, counted under the same labels.
     y : dict of labels by name, or (n_objects,) iterable
-        -1, None or NaN for an unlabelled object.
+        -1, None or NaN for an unlabeled object.
     method : str
         ``"depth"`` (Algorithm 3), ``"krng"`` (Algorithm 4), or a map; ``"auto"``: the choice map
         where answers suffice for one, and else the lens map.
@@ -260,7 +277,7 @@ def classify(
     error_rate : float or "estimate"
         Of the k-RNG; see `KRNGClassifier`.
     alone : {"nearest", "random"}, optional
-        Of the k-RNG: what becomes of an object without a labelled neighbor. By default those of
+        Of the k-RNG: what becomes of an object without a labeled neighbor. By default those of
         least V vote; ``"random"`` draws a class, as the paper's empty vote has it.
     random_state : int, Generator, RandomState or None
 
@@ -368,12 +385,16 @@ def _learnt(
     check: LabelCheck | None = None
     if checked:
         check = check_labels(learner, labels, random_state)
-        found[labels.labelled] = labels.classes[check.codes]
-        code[labels.labelled] = check.codes
-        contradicted[labels.labelled] = check.contradicted
+        found[labels.labeled] = labels.classes[check.codes]
+        code[labels.labeled] = check.codes
+        contradicted[labels.labeled] = check.contradicted
     how = np.asarray(getattr(learner, "how_", np.full(n, "")))
+    probability: FloatArray | None = None
+    if hasattr(learner, "predict_proba"):
+        probability = learner.predict_proba().max(axis=1)
+        probability[labels.labeled] = np.nan
     parameters = learner.chosen_parameters_
-    return _Found(names, found, code, contradicted, how, reached, parameters, check)
+    return _Found(names, found, code, contradicted, how, reached, probability, parameters, check)
 
 
 def _described(found: _Found, labels: ClassCodes, method: str) -> Classification:
@@ -382,8 +403,8 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
     if check is not None:
         check = replace(
             check,
-            codes=found.code[labels.labelled],
-            contradicted=found.contradicted[labels.labelled],
+            codes=found.code[labels.labeled],
+            contradicted=found.contradicted[labels.labeled],
         )
     against = np.flatnonzero(found.contradicted)
     against = against[object_order([names[i] for i in against], len(against))]
@@ -397,6 +418,7 @@ def _described(found: _Found, labels: ClassCodes, method: str) -> Classification
         check=check,
         contradictions=tuple(Contradiction(names[i], given[i], classes[i]) for i in against),
         remarks=_remarks(found, labels),
+        probability=found.probability,
     )
 
 
@@ -435,16 +457,16 @@ def make_classifier(
 
 
 def _reached(statements: Statements, labels: ClassCodes) -> BoolArray:
-    """Whether answers link each object with a labelled one."""
+    """Whether answers link each object with a labeled one."""
     if len(statements) == 0:
         return np.ones(statements.n_objects, dtype=np.bool_)
     part = statements.connected_parts
-    return np.isin(part, part[labels.labelled])
+    return np.isin(part, part[labels.labeled])
 
 
 def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
     """Where the method had to fall back on less, in words."""
-    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
+    size = np.bincount(labels.codes[labels.labeled], minlength=len(labels.classes))
     about = {"alone": [str(label) for label in labels.classes[size == 1]]}
     order = object_order(list(found.names), len(found.names))
     for code in ("nearest", "unknown", "random"):
@@ -465,18 +487,18 @@ def check_labels(
     """
     from scipy.special import bdtrc
 
-    labelled = labels.labelled
-    truth = labels.codes[labelled]
-    found = np.empty(len(labelled), dtype=np.int64)
-    groups = _groups(len(labelled), random_state)
+    labeled = labels.labeled
+    truth = labels.codes[labeled]
+    found = np.empty(len(labeled), dtype=np.int64)
+    groups = _groups(len(labeled), random_state)
     learner = copy(model)  # what it learns on the way is not the model's
     for group in groups:
         codes = labels.codes.copy()
-        codes[labelled[group]] = -1
+        codes[labeled[group]] = -1
         if len(np.unique(codes[codes >= 0])) < 2:
             found[group] = np.bincount(codes[codes >= 0], minlength=len(labels.classes)).argmax()
         else:
-            hidden = labelled[group]
+            hidden = labeled[group]
             found[group] = learner._learn(ClassCodes(codes, labels.classes), hidden)[hidden]
     right = int((found == truth).sum())
     most = np.bincount(truth).max() / len(truth)
@@ -495,14 +517,14 @@ def check_labels(
 
 
 def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state: Any) -> float:
-    """How often labels dealt out at random agree as well with those of their neighbours."""
+    """How often labels dealt out at random agree as well with those of their neighbors."""
     rng = generator(random_state)
-    if len(labels.labelled) > _MOST_DEALT:
-        some = rng.choice(labels.labelled, _MOST_DEALT, replace=False)
+    if len(labels.labeled) > _MOST_DEALT:
+        some = rng.choice(labels.labeled, _MOST_DEALT, replace=False)
         hidden = np.full_like(labels.codes, -1)
         hidden[some] = labels.codes[some]
         labels = ClassCodes(hidden, labels.classes)
-    own = labels.codes[labels.labelled]
+    own = labels.codes[labels.labeled]
     nearest = model._neighbours(labels, _nearest_of(len(own)))
     if nearest is None:
         return 0.0
@@ -515,28 +537,28 @@ def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state:
     return (1 + as_well) / (1 + _DEALS)
 
 
-def _nearest_of(n_labelled: int) -> int:
-    return NEAREST_LABELS if n_labelled >= 40 else NEAREST_OF_FEW_LABELS
+def _nearest_of(n_labeled: int) -> int:
+    return NEAREST_LABELS if n_labeled >= 40 else NEAREST_OF_FEW_LABELS
 
 
 def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: IntArray) -> BoolArray:
-    """Where another class was found, and hardly any neighbour speaks for the label."""
-    labelled = labels.labelled
-    own = labels.codes[labelled]
+    """Where another class was found, and hardly any neighbor speaks for the label."""
+    labeled = labels.labeled
+    own = labels.codes[labeled]
     size = np.bincount(own, minlength=len(labels.classes))
     other: BoolArray = (found != own) & (size[own] > 1)
-    nearest = _nearest_of(len(labelled))
+    nearest = _nearest_of(len(labeled))
     if other.any():
-        agreeing = model._agreeing(labels, labelled[other], nearest)
+        agreeing = model._agreeing(labels, labeled[other], nearest)
         if agreeing is not None:
-            # a small class cannot have half of so many neighbours
+            # a small class cannot have half of so many neighbors
             could = np.minimum(nearest, 2 * (size - 1))[own[other]]
             other[other] = agreeing <= FEW_NEIGHBORS_AGREE * could
     return other
 
 
 def _groups(n: int, random_state: Any) -> list[IntArray]:
-    """Which of n labelled objects are left out together."""
+    """Which of n labeled objects are left out together."""
     positions = np.arange(n)
     if n <= MOST_ROUNDS:
         return list(positions[:, None])
@@ -548,7 +570,7 @@ CLASSIFY = register(
     Question(
         "classify",
         of_fit=_of_fit,
-        per_object=("names", "found", "code", "contradicted", "how", "reached"),
+        per_object=("names", "found", "code", "contradicted", "how", "reached", "probability"),
         labels=("labels",),
     )
 )

@@ -38,7 +38,7 @@ from trilens.statements import Kind, Statements, StatementsLike
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)
-#: Labelled objects that choose the parameters on a map; all of them are learnt from.
+#: Labeled objects that choose the parameters on a map; all of them are learned from.
 _MOST_TUNED = 2000
 
 
@@ -57,8 +57,8 @@ def _gives_probabilities(classifier: MapClassifier) -> bool:
 class MapClassifier(TransductiveClassifier):
     """Classification on the coordinates of a map, for statements of any kind.
 
-    The map uses every statement, also those about unlabelled objects; the classifier then
-    learns from the coordinates of the labelled ones, rescaled to diameter 2.
+    The map uses every statement, also those about unlabeled objects; the classifier then
+    learns from the coordinates of the labeled ones, rescaled to diameter 2.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class MapClassifier(TransductiveClassifier):
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------
     transduction_ : (n_objects,) array
-        A label for every object; that of a labelled one is as given.
+        A label for every object; that of a labeled one is as given.
     classes_ : (K,) array
     kind_ : {"central", "odd", "closer"}
     map_ : str
@@ -130,7 +130,7 @@ class MapClassifier(TransductiveClassifier):
     def predict_proba(self, objects: ObjectsLike | None = None) -> FloatArray:
         """The probability of each class for some objects, (len(objects), K).
 
-        That of ``classifier_`` at the object's place; 1 for the label of a labelled object.
+        That of ``classifier_`` at the object's place; 1 for the label of a labeled object.
 
         Parameters
         ----------
@@ -161,10 +161,10 @@ class MapClassifier(TransductiveClassifier):
         Parameters
         ----------
         X : Fit, Statements, a table, (m, 3) array, ``S.objects`` or PairCounts
-            Statements, or some of their objects: all others are then unlabelled. A fit is taken
+            Statements, or some of their objects: all others are then unlabeled. A fit is taken
             as it is. Counts of pairs suffice for the lens map.
         y : dict of labels by name, or (n_objects,) iterable
-            Labels of any type; -1, None or NaN for an unlabelled object.
+            Labels of any type; -1, None or NaN for an unlabeled object.
         features : array, table or dict, optional
             Vectors of all objects, for the choice map: see `ChoiceMap.fit`. Where objects are
             divided, as by cross-validation, they hang on these:
@@ -315,7 +315,7 @@ class MapClassifier(TransductiveClassifier):
         return everywhere
 
     def _tuned_by(self, codes: IntArray) -> IntArray:
-        """The labelled objects that choose the parameters: all, or of very many some."""
+        """The labeled objects that choose the parameters: all, or of very many some."""
         some = np.arange(len(codes))
         if len(codes) > _MOST_TUNED:
             rng = np.random.default_rng(self._seed)

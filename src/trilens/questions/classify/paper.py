@@ -45,16 +45,18 @@ from trilens.statements.value import statements_to_fit
 
 #: The rule of Liu (1990): the class in which the object is deepest, without learning.
 MAX_DEPTH = "max-depth"
-#: How a labelled object came by its label.
+#: How a labeled object came by its label.
 GIVEN = "given"
-#: Cells of a block of objects against the labelled ones; beyond, V is found block by block.
+#: Cells of a block of objects against the labeled ones; beyond, V is found block by block.
 _MOST_CELLS = 1 << 24
-#: Of more labelled objects so many are left out, evenly chosen.
+#: Of more labeled objects so many are left out, evenly chosen.
 _MOST_LEFT_OUT = 2000
 
 
 class CountedClassifier(TransductiveClassifier):
     """A classifier that learns from counts, which can grow."""
+
+    _only: ClassVar[Kind | None] = "central"
 
     def partial_fit(
         self,
@@ -76,7 +78,10 @@ class CountedClassifier(TransductiveClassifier):
         """
         self._refuse_unknown()
         counted = hasattr(X, "appears")
-        given = objects_of(X) if counted else statements_to_fit(X, self.kind, self)  # type: ignore[arg-type]
+        given: Any = X
+        given = (
+            objects_of(given) if counted else statements_to_fit(given, self.kind, self, self._only)
+        )
         self._check_kind(given.kind)
         objects, before = given, None
         if hasattr(self, "transduction_"):
@@ -143,9 +148,9 @@ class LensDepthClassifier(CountedClassifier):
         over its grids by cross-validation; any other classifier; or ``"max-depth"``, the rule
         of the paper's Section 3.1 without learning: the class in which the object is deepest.
     semi_supervised : bool
-        Give the classifier the features of all objects, with the class -1 for an unlabelled
+        Give the classifier the features of all objects, with the class -1 for an unlabeled
         one, as the classifiers of ``sklearn.semi_supervised`` take them; without it only the
-        rows of labelled objects.
+        rows of labeled objects.
     random_state : int, Generator or None
         Of the folds, and of the ties of ``"max-depth"``.
     kind : {"central", "odd", "closer"}, optional
@@ -155,7 +160,7 @@ class LensDepthClassifier(CountedClassifier):
     Notes
     -----
     `fit` takes statements of kind ``central``, or their `ClassCounts` under these labels. A
-    class with one labelled object has no pair of labelled objects: every depth in it is 0.
+    class with one labeled object has no pair of labeled objects: every depth in it is 0.
 
     Attributes
     ----------
@@ -210,14 +215,14 @@ class LensDepthClassifier(CountedClassifier):
         return isinstance(self.classifier, str) and self.classifier == MAX_DEPTH
 
     def _train(self, LD: FloatArray, y: IntArray) -> Any:
-        """The classifier on top, fitted to the depths of the labelled objects."""
+        """The classifier on top, fitted to the depths of the labeled objects."""
         if not isinstance(self.semi_supervised, (bool, np.bool_)):
             raise wrong("semi_supervised", self.semi_supervised, "True or False")
         if self._is_max_depth:
             return _MaxDepth(self.random_state)
         if self.semi_supervised and isinstance(self._on_top, str):
             raise ParameterError(
-                f"{self._on_top} learns from labelled objects alone; semi_supervised needs a "
+                f"{self._on_top} learns from labeled objects alone; semi_supervised needs a "
                 f"classifier that takes the class -1, such as "
                 f"sklearn.semi_supervised.LabelSpreading()"
             )
@@ -262,20 +267,20 @@ class _MaxDepth:
 
 @dataclass(eq=False, repr=False)
 class KRNGClassifier(CountedClassifier):
-    """Classification by a vote of the neighbours in the estimated k-RNG (Algorithm 4).
+    """Classification by a vote of the neighbors in the estimated k-RNG (Algorithm 4).
 
     Parameters
     ----------
     k : int, "loo" or sequence of int
         ``"loo"`` takes the k of least leave-one-out error among 1, ..., |L| - 1; a sequence
-        names the candidates instead. Every labelled object is left out once, of more than 2000
+        names the candidates instead. Every labeled object is left out once, of more than 2000
         so many, where the paper samples twenty: its threshold is then k / (|L| - 2).
     error_rate : float or "estimate"
         The share of wrong answers (Noise model I), for which V is corrected as in eq. (16);
         ``"estimate"`` takes what `trilens.reliability` finds. Where k is chosen by
         leave-one-out it changes which k are tried rather than what comes out.
     alone : {"nearest", "random"}
-        What becomes of an object without a labelled object below the threshold: those of least
+        What becomes of an object without a labeled object below the threshold: those of least
         V vote, or, as the paper's empty vote has it, a class is drawn at random.
     random_state : int, Generator or None
         Ties of the vote are broken at random.
@@ -285,7 +290,7 @@ class KRNGClassifier(CountedClassifier):
 
     Notes
     -----
-    `fit` takes statements of kind ``central``, or the `LabelledPairCounts` of these labelled
+    `fit` takes statements of kind ``central``, or the `LabelledPairCounts` of these labeled
     objects in the order of their ids.
 
     Attributes
@@ -293,7 +298,7 @@ class KRNGClassifier(CountedClassifier):
     k_ : int
     loo_error_ : float
         The leave-one-out error at ``k_`` (a tie of m classes counts as 1 - 1/m when it holds
-        the true one); the average is over all labelled objects.
+        the true one); the average is over all labeled objects.
     loo_errors_ : dict of int to float
         The same for every candidate k.
     error_rate_ : float
@@ -302,10 +307,10 @@ class KRNGClassifier(CountedClassifier):
     classes_, transduction_
         As in `LensDepthClassifier`.
     how_ : (n_objects,) array of str
-        ``"given"``; ``"neighbours"``: by the vote; ``"nearest"``: no neighbour in the graph,
-        so the labelled objects of least V voted; ``"unknown"``: no statement compares the
-        object with two labelled ones, so it gets the most frequent class; ``"random"``: no
-        neighbour and ``alone="random"``.
+        ``"given"``; ``"neighbours"``: by the vote; ``"nearest"``: no neighbor in the graph,
+        so the labeled objects of least V voted; ``"unknown"``: no statement compares the
+        object with two labeled ones, so it gets the most frequent class; ``"random"``: no
+        neighbor and ``alone="random"``.
 
     Examples
     --------
@@ -363,7 +368,7 @@ class KRNGClassifier(CountedClassifier):
         return codes
 
     def _values(self, labels: ClassCodes) -> Callable[[IntArray], FloatArray]:
-        """V of some objects against all labelled ones."""
+        """V of some objects against all labeled ones."""
         labelled = labels.labelled
         if self.counts_ is not None or len(labels.codes) * len(labelled) <= _MOST_CELLS:
             every = labelled_values(self._counted(labels))
@@ -381,7 +386,7 @@ class KRNGClassifier(CountedClassifier):
     ) -> None:
         """The k of least leave-one-out error; of equals the smallest."""
         candidates = self._candidates(len(labelled))
-        # without the one that is left out there are |L| - 1 labelled objects
+        # without the one that is left out there are |L| - 1 labeled objects
         others = max(len(labelled) - 2, 1)
         thresholds = [float(share_threshold(k, self.error_rate_, others)) for k in candidates]
         errors = _leave_one_out(V, labelled, votes_for, thresholds, self.alone)
@@ -407,8 +412,8 @@ class KRNGClassifier(CountedClassifier):
             )
         if not np.array_equal(counts.labelled, labels.labelled):
             raise LabelError(
-                "the counts are against other labelled objects than those of y; count again, "
-                "with the labelled ids in increasing order"
+                "the counts are against other labeled objects than those of y; count again, "
+                "with the labeled ids in increasing order"
             )
         return counts
 
@@ -438,7 +443,7 @@ def _leave_one_out(
     thresholds: Sequence[float],
     alone: str,
 ) -> list[float]:
-    """The leave-one-out error of every threshold, from V of the labelled objects.
+    """The leave-one-out error of every threshold, from V of the labeled objects.
 
     One sorting of an object's values serves every k: the votes below a threshold are those of
     a first part of the sorted voters.
@@ -456,7 +461,7 @@ def _leave_one_out(
             ranked = own[order]
             voices = np.zeros((n, n_classes), dtype=np.int64)
             np.cumsum(votes_for[order], axis=0, out=voices[1:])
-            # without a neighbour below the threshold those of least V vote, or nobody
+            # without a neighbor below the threshold those of least V vote, or nobody
             least = np.searchsorted(ranked, ranked[0], side="right") if alone == NEAREST else 0
             votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
             winners = votes == votes.max(axis=1, keepdims=True)

@@ -1,10 +1,10 @@
-"""A classifier of objects that are all there from the start, some of them labelled."""
+"""A classifier of objects that are all there from the start, some of them labeled."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,17 +38,19 @@ from trilens.statements.value import statements_to_fit
 #: What a classifier is asked about: ids, names, or statements whose objects are meant.
 ObjectsLike: TypeAlias = ArrayLike | Sequence[str] | Objects | StatementsLike | Answers
 
-#: Labelled objects whose distances to others are sorted; among more a tree finds the nearest.
+#: Labeled objects whose distances to others are sorted; among more a tree finds the nearest.
 _MANY = 2000
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A classifier of objects that are all there from the start, some of them labelled.
+    """A classifier of objects that are all there from the start, some of them labeled.
 
     Fitting has two parts: `_prepare` looks at the statements alone, `_learn` at the labels too.
-    Labels can so be hidden and learnt again without a new map.
+    Labels can so be hidden and learned again without a new map.
     """
 
+    #: The only kind that is taken; None where every kind is.
+    _only: ClassVar[Kind | None] = None
     kind: Kind | None
     kind_: Kind
     statements_: Statements
@@ -67,16 +69,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         Parameters
         ----------
         X : Statements, a table, (m, 3) array, or ``S.objects``
-            Statements, or some of their objects: all others are then unlabelled. Or the counts
+            Statements, or some of their objects: all others are then unlabeled. Or the counts
             that the algorithm is made of, where its notes name them.
         y : dict of labels by name, or (n_objects,) iterable
-            Labels of any type; -1, None or NaN for an unlabelled object.
+            Labels of any type; -1, None or NaN for an unlabeled object.
         """
         self.counts_ = None
         if hasattr(X, "appears"):
             self.counts_ = X
             X = objects_of(X)
-        statements = statements_to_fit(X, self.kind, self)
+        statements = statements_to_fit(X, self.kind, self, self._only)
         self._check_kind(statements.kind)
         return self._fit(statements, encode_labels(labels_of_all(X, y), statements.names))
 
@@ -123,7 +125,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     def score(self, X: StatementsLike, y: LabelsLike) -> float:
         """The share of the labels ``y`` that equal the fitted ones.
 
-        Objects that were labelled when fitting keep their labels, so hide in `fit` what is to
+        Objects that were labeled when fitting keep their labels, so hide in `fit` what is to
         be scored here.
         """
         check_is_fitted(self, "transduction_")
@@ -141,17 +143,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         """Refuse the kinds of statements that the method does not serve."""
 
     def _prepare(self, statements: Statements) -> None:
-        """What can be learnt without labels."""
+        """What can be learned without labels."""
 
     def _agreeing(self, labels: ClassCodes, objects: IntArray, k: int) -> FloatArray | None:
-        """How many of the k nearest labelled others have the label of each object.
+        """How many of the k nearest labeled others have the label of each object.
 
         None where the method knows no nearest.
         """
         return None
 
     def _neighbours(self, labels: ClassCodes, k: int) -> IntArray | None:
-        """The k nearest labelled others of each labelled object, as places among these.
+        """The k nearest labeled others of each labeled object, as places among these.
 
         They must not depend on which label is whose. None where the method knows no nearest.
         """
@@ -159,9 +161,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
 
     @abstractmethod
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
-        """The class of every object, those of the labelled ones as given.
+        """The class of every object, those of the labeled ones as given.
 
-        Where some unlabelled objects are ``wanted``, the others may be left at -1.
+        Where some unlabeled objects are ``wanted``, the others may be left at -1.
         """
 
 
@@ -201,13 +203,13 @@ def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
 
 
 def alike(points: FloatArray, labels: ClassCodes, objects: IntArray, k: int) -> IntArray:
-    """How many of the k nearest labelled others have the label of each object."""
+    """How many of the k nearest labeled others have the label of each object."""
     nearest = labels.labelled[nearest_labelled(points, labels, objects, k)]
     return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))
 
 
 def nearest_labelled(points: FloatArray, labels: ClassCodes, objects: IntArray, k: int) -> IntArray:
-    """The k nearest labelled others of each object, as places among the labelled ones."""
+    """The k nearest labeled others of each object, as places among the labeled ones."""
     from scipy.spatial import KDTree
     from scipy.spatial.distance import cdist
 

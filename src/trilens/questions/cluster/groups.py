@@ -30,22 +30,27 @@ from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
 from trilens.maps.fitted import Fit
-from trilens.maps.likelihood import object_order
 from trilens.maps.registry import coordinates
 from trilens.maps.support import Reason, support_of_answers
 from trilens.questions.cluster.spectral import (
     KRNGClustering,
     check_n_clusters,
     coordinate_clusters,
-    in_order_of_appearance,
     krng_parameters,
     map_parameters,
     neighbour_graph,
     purity,
 )
-from trilens.questions.cluster.suggest import ClusterSuggestion, examined, suggest_clusters
+from trilens.questions.cluster.suggest import (
+    ClusterSuggestion,
+    examined,
+    numbered,
+    suggest_clusters,
+)
 from trilens.questions.embed import map_dimension, map_of_pairs
 from trilens.questions.labels import LabelsLike, label_of_each
+from trilens.questions.shapes import Shape as MapShape
+from trilens.questions.structure import Structure, structure_of
 from trilens.statements import Statements
 
 #: More objects than these have no silhouettes, which take all distances.
@@ -95,7 +100,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ClusterStability:
-    """How a partition fares when the statements are drawn anew.
+    """How a partition fares when the statements are resampled.
 
     Attributes
     ----------
@@ -124,6 +129,7 @@ class Clusters(Tabular):
     Attributes
     ----------
     labels : (n_objects,) array of int
+        The group of each object, from 0 on; -1 for one that stands apart and is in no group.
     names : tuple of str
         The objects.
     n_clusters : int
@@ -136,9 +142,12 @@ class Clusters(Tabular):
         The number of clusters that the answers suggest, with the evidence; None where the
         method has no map to look at, or a number was given that leaves nothing to suggest.
     stability : ClusterStability or None
-        How the clusters fare when the answers are drawn anew.
+        How the clusters fare when the answers are resampled.
     purity : float or None
         With respect to labels, where these were given.
+    structure : Structure or None
+        The shape that the objects form, and where each of them lies in it, whatever number was
+        given; None where the method has no test.
     """
 
     labels: IntArray = field(repr=False)
@@ -150,6 +159,7 @@ class Clusters(Tabular):
     suggestion: ClusterSuggestion | None = field(repr=False)
     stability: ClusterStability | None = field(repr=False)
     purity: float | None
+    structure: Structure | None = field(default=None, repr=False)
 
     def among(self, rank: IntArray) -> Clusters:
         """The same groups with the objects in another order: that of rank i comes i-th."""
@@ -157,7 +167,25 @@ class Clusters(Tabular):
         if stability is not None:
             stability = replace(stability, objects=stability.objects[rank])
         names = tuple(self.names[i] for i in rank.tolist())
-        return replace(self, labels=self.labels[rank], names=names, stability=stability)
+        shape = None if self.structure is None else self.structure.among(rank)
+        return replace(
+            self, labels=self.labels[rank], names=names, stability=stability, structure=shape
+        )
+
+    @property
+    def shape(self) -> MapShape | None:
+        """What the objects form: a cloud, a line, a ring, arms or groups; None if not told."""
+        return None if self.suggestion is None else self.suggestion.shape
+
+    @property
+    def p_value(self) -> float | None:
+        """How often a cloud without groups falls into parts so clear; None if not told."""
+        return None if self.suggestion is None else self.suggestion.p_value
+
+    @property
+    def unassigned(self) -> tuple[str, ...]:
+        """The objects that stand apart and are in no group."""
+        return tuple(self.names[i] for i in np.flatnonzero(self.labels < 0))
 
     @property
     def method(self) -> str:
@@ -166,13 +194,18 @@ class Clusters(Tabular):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The name of each object's group, counted from 1; a label file has these columns."""
-        return {"object": self.names, "label": [str(c + 1) for c in self.labels.tolist()]}
+        labels = ["unassigned" if c < 0 else str(c + 1) for c in self.labels.tolist()]
+        return {"object": self.names, "label": labels}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens cluster --json`` prints them."""
         facts: dict[str, Any] = {
             "clusters": dict(zip(self.names, self.labels.tolist(), strict=True)),
             "n_clusters": self.n_clusters,
+            "unassigned": list(self.unassigned),
+            "shape": self.shape,
+            "p_value": self.p_value,
+            "structure": None if self.structure is None else self.structure.to_dict(),
             "given": self.given,
             "method": self.method,
             "parameters": self.parameters,
@@ -216,7 +249,9 @@ def cluster(
         Counts of pairs suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters;
         they do not tell how stable the groups are.
     n_clusters : int, optional
-        By default as many as the answers suggest on a map, which may be one.
+        By default as many as the answers suggest on a map, which may be one; objects that stand
+        apart from all others are then set aside (``unassigned``). With a number every object is
+        in a group.
     method : str
         ``"krng"`` (Algorithm 5, for ``central`` statements and a given number of clusters), or
         the name of a map, for spectral clustering on it; ``"auto"``: the choice map, where
@@ -260,6 +295,22 @@ def cluster(
     return found
 
 
+def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
+    """The shape that the objects form: another name of ``cluster(answers).structure``.
+
+    Examples
+    --------
+    >>> from trilens.simulate import Points, simulate_statements
+    >>> angle = np.linspace(0, 6, 30)
+    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
+    >>> structure(simulate_statements(ring, 2000, random_state=1)).sentence
+    'The objects lie on a ring: there is no most central object.'
+    """
+    found = cluster(answers, method="choice", random_state=random_state).structure
+    assert found is not None
+    return found
+
+
 def _names_of(given: Opened) -> tuple[str, ...]:
     if isinstance(given, Answers):
         given = given.read() if given.held else given.count().with_names()
@@ -279,23 +330,25 @@ def _of_fit(
 ) -> Clusters:
     _no_correction(error_rate, "choice")
     points, n = fitted.map.X, fitted.n_objects
-    suggestion = examined(fitted).suggestion
     why = fitted.support.reason
     if why is None and LEAST_PER_OBJECT * n > 3 * fitted.n_answers:
         why = "few answers"
+    found = examined(fitted)
+    inside = found.inside if why is None and n_clusters is None else np.arange(n)
     copies = next(copies for most, copies in _COPIES if n <= most)
-    some = np.arange(n)
-    if n > _MEASURED:
-        some = np.unique(np.linspace(0, n - 1, _MEASURED).astype(np.int64))
-    return _on_map(
-        Mapped(fitted.names, points, "choice", known, seed),
-        _told(suggestion, why),
+    some = inside
+    if len(some) > _MEASURED:
+        some = inside[np.unique(np.linspace(0, len(inside) - 1, _MEASURED).astype(np.int64))]
+    made = _on_map(
+        Mapped(fitted.names, points, "choice", known, seed, inside),
+        _told(found.suggestion, why),
         n_clusters,
         k,
         sigma,
         0.0,
-        lambda found: _stability(found, fitted.draws[:copies], some, seed),
+        lambda labels: _stability(labels, fitted.draws[:copies], some, seed),
     )
+    return replace(made, structure=structure_of(fitted))
 
 
 def _of_points(
@@ -455,6 +508,8 @@ class Mapped:
     known : sequence or None
         The class of each object.
     seed : int
+    inside : (m,) array of int, optional
+        The objects that are divided into groups; by default all.
     """
 
     names: tuple[str, ...]
@@ -462,6 +517,7 @@ class Mapped:
     method: str
     known: Sequence[Any] | None
     seed: int
+    inside: IntArray | None = None
 
 
 def _on_map(
@@ -480,9 +536,11 @@ def _on_map(
         check_n_clusters(n_clusters, len(points))
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     width, spread = _neighbours(k, sigma)
-    found = np.zeros(len(points), dtype=np.int64)
+    inside = np.arange(len(points)) if mapped.inside is None else mapped.inside
+    found = np.full(len(points), -1, dtype=np.int64)
+    found[inside] = 0
     if number > 1:
-        found = coordinate_clusters(points, number, width, spread, mapped.seed)
+        found[inside] = coordinate_clusters(points[inside], number, width, spread, mapped.seed)
     parameters = map_parameters(mapped.method, points, width, spread, error_rate)
     stable = stability(found) if 1 < number < len(points) else None
     return _clusters(mapped, found, parameters, suggestion, stable, n_clusters is not None)
@@ -501,27 +559,16 @@ def _clusters(
     number = int(found.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
-        width = silhouettes(points, found)
+        width = np.full(len(points), np.nan)
+        width[found >= 0] = silhouettes(points[found >= 0], found[found >= 0])
     groups = tuple(
         _group(c, np.flatnonzero(found == c), mapped, width, stability) for c in range(number)
     )
-    labelled = [i for i, label in enumerate(known or []) if label is not None]
+    labelled = [i for i, label in enumerate(known or []) if label is not None and found[i] >= 0]
     pure = None
     if known and labelled:
         pure = purity(found[labelled], [str(known[i]) for i in labelled])
     return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
-
-
-def numbered(labels: IntArray, names: tuple[str, ...]) -> IntArray:
-    """The same groups, numbered in the order of the names, however the answers are sorted."""
-    order, found = object_order(names, len(names)), np.empty_like(labels)
-    found[order] = in_order_of_appearance(labels[order])
-    return found
-
-
-def groups_on_map(points: FloatArray, number: int, names: tuple[str, ...], seed: int) -> IntArray:
-    """The groups that `cluster` finds on a map, where their number is known."""
-    return numbered(coordinate_clusters(points, number, *_neighbours(None, None), seed), names)
 
 
 def _group(

@@ -32,7 +32,7 @@ class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Of the k-NN graph on the map, or of the k-RNG; see `trilens.cluster`.
     random_state : int, Generator or None
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------

@@ -92,7 +92,8 @@ def coordinate_clusters(
     Spectral clustering of the symmetric k-NN graph (i and j are neighbours when one is among
     the k nearest of the other) with weights ``exp(-|u_i - u_j|^2 / sigma^2)``, the
     coordinates rescaled to diameter 2. Of more than 10,000 objects so many, drawn at random,
-    are clustered, and each of the others joins the nearest of them.
+    are clustered, and each of the others joins the nearest of them. In one dimension a border is
+    moved to the widest gap near it.
     """
     n = len(coordinates)
     check_n_clusters(n_clusters, n)
@@ -103,7 +104,35 @@ def coordinate_clusters(
     if n > _MOST_SPECTRAL:
         return in_order_of_appearance(_by_sample(coordinates, n_clusters, k, sigma, random_state))
     graph = neighbour_graph(coordinates, k, sigma)
-    return in_order_of_appearance(spectral_clusters(graph, n_clusters, random_state))
+    found = spectral_clusters(graph, n_clusters, random_state)
+    if coordinates.shape[1] == 1:
+        found = with_borders_at_gaps(coordinates[:, 0], found)
+    return in_order_of_appearance(found)
+
+
+def with_borders_at_gaps(along: FloatArray, labels: IntArray) -> IntArray:
+    """The same groups of objects on a line, with every border at the widest gap near it.
+
+    Near is a tenth of the objects to either side, and less than half-way to the next border.
+
+    Examples
+    --------
+    >>> with_borders_at_gaps(np.array([0.0, 1, 2, 9, 10, 11, 12]), np.array([0, 0, 0, 0, 1, 1, 1]))
+    array([0, 0, 0, 1, 1, 1, 1])
+    """
+    order = np.argsort(along, kind="stable")
+    borders = np.flatnonzero(np.diff(labels[order]))
+    if len(borders) != len(np.unique(labels)) - 1:  # groups that are not one after the other
+        return labels
+    steps, reach = np.diff(along[order]), max(1, len(along) // 10)
+    ends = np.r_[-1, borders, len(along) - 1]
+    moved = np.zeros(len(along), dtype=np.int64)
+    for before, border, after in zip(ends, borders, ends[2:], strict=False):
+        first = border - min(reach, (border - before - 1) // 2)
+        last = border + min(reach, (after - border - 1) // 2)
+        widest = first + int(steps[first : last + 1].argmax())
+        moved[order[widest + 1 :]] += 1
+    return moved
 
 
 def _by_sample(
@@ -216,7 +245,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from scipy.sparse.csgraph import connected_components
 
         if not isinstance(X, PairCounts):
-            given, X = X, statements_to_fit(X, self.kind, self)
+            given, X = X, statements_to_fit(X, self.kind, self, only="central")
             refuse_answers(y, given, X)
         self.counts_ = pairs_of(X)
         self.kind_ = self.counts_.kind
@@ -251,7 +280,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
+        more = pairs_of(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 
@@ -280,6 +309,6 @@ def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
     """That clusters of a graph with hardly an edge mean nothing."""
     have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
     return (
-        f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
+        f"{have} a neighbor in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
         f"or give more statements"
     )

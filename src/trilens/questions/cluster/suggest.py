@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.calibration import DENSITY_OF_GAP, TIMES_TIGHT, TIMES_UNEQUAL
 from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
+from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
 from trilens.questions.clouds import CLOUDS, LEVEL, Places, Shape, nearest_of, null, p_value
-from trilens.questions.cluster.spectral import neighbour_graph
+from trilens.questions.cluster.spectral import (
+    coordinate_clusters,
+    in_order_of_appearance,
+    neighbour_graph,
+)
+from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
 from trilens.words import about_groups
 
@@ -23,10 +30,7 @@ _MOST_CLUSTERS = 8
 #: more objects is no other mean.
 _MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
-_CLEARLY_NOT, _MORE_CLOUDS = 0.2, 60
-#: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
-#: groups in at most 5 % of clouds, each one's p-value is multiplied.
-_TIMES_TIGHT, _TIMES_UNEQUAL = 2.5, 2.0
+_CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
 #: Lloyd's steps; Ward's clusters, from which they start, are nearly there.
 _LLOYD_STEPS = 20
 #: Steps of the EM algorithm; twenty-five tell groups from clouds no better (measured).
@@ -79,7 +83,7 @@ class ClusterSuggestion:
     p_value : float or None
         How often a cloud without groups falls into parts so tight: the larger one of the
         shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05. None where
-        that cannot be told, and where the map is no cloud.
+        that cannot be determined, and where the map is no cloud.
     notes : tuple of str
         Codes of what the answers cannot tell, or of why a map that is no cloud is not divided;
         ``caution`` says them.
@@ -96,6 +100,12 @@ class ClusterSuggestion:
     notes: tuple[str, ...] = ()
     shape: MapShape = "cloud"
     reason: Reason | None = None
+
+    @property
+    def nearly(self) -> bool:
+        """Whether the best division is clearer than most of clouds, and yet no groups."""
+        clear = self.p_value is not None and self.p_value <= _CLEARLY_NOT
+        return self.n_clusters == 1 and ("no dip" in self.notes or clear)
 
     @property
     def caution(self) -> str | None:
@@ -162,12 +172,6 @@ def suggest_clusters(
     return examine(coordinates, errors, kind, max_clusters, random_state).suggestion
 
 
-@lru_cache(maxsize=8)
-def examined(fitted: Fit) -> Examined:
-    """What is known of the shape of a fit's map; of a fit in the order of its own."""
-    return examine(fitted.map.X, fitted.place_cov, fitted.map.kind, random_state=fitted.seed)
-
-
 @dataclass(frozen=True)
 class Examined:
     """What is known of the shape of a map.
@@ -179,11 +183,37 @@ class Examined:
         Fitted to ``map``.
     map : MapAlongAxes or None
         None where there are too few objects, or too few that differ.
+    labels : (n,) array of int
+        The group of each object, where there are groups, else 0; -1 for what stands apart.
     """
 
     suggestion: ClusterSuggestion
     shapes: Shapes
     map: MapAlongAxes | None
+    labels: IntArray
+
+    @property
+    def inside(self) -> IntArray:
+        """The objects that do not stand apart."""
+        return np.flatnonzero(self.labels >= 0)
+
+
+@lru_cache(maxsize=8)
+def examined(fitted: Fit) -> Examined:
+    """What is known of the shape of a fit's map; of a fit in the order of its own.
+
+    Objects that stand apart are set aside first: they are in no group.
+    """
+    inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
+    found = examine(
+        fitted.map.X[inside],
+        fitted.place_cov[inside],
+        fitted.map.kind,
+        random_state=fitted.seed,
+    )
+    labels = np.full(fitted.n_objects, -1, dtype=np.int64)
+    labels[inside] = found.labels
+    return replace(found, labels=labels)
 
 
 def examine(
@@ -199,7 +229,8 @@ def examine(
     n = len(coordinates)
     numbers = range(2, min(max_clusters, n - 2) + 1)
     if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
-        return Examined(ClusterSuggestion(1, (), 1, None), Shapes({}), None)
+        whole = np.zeros(n, dtype=np.int64)
+        return Examined(ClusterSuggestion(1, (), 1, None), Shapes({}), None, whole)
     rng = np.random.default_rng([random_state, 19])
     with threadpool_limits(1):
         map_ = MapAlongAxes.of(coordinates, errors)
@@ -211,25 +242,30 @@ def examine(
         at = int(own.best(level)[0])
         tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
-        if p <= _CLEARLY_NOT and shapes.divided:
+        parted = shapes.divided and any(own.have_gaps(i) for i in range(len(numbers)))
+        if p <= _CLEARLY_NOT and parted:
             # a claim is near: more clouds, so that chance has less of a say
             for one, test in zip(_SHAPES, tests, strict=True):
                 test.compare(_clouds_like(map_, one, numbers, _MORE_CLOUDS, rng))
             p = max(test.p_value(tight) for test in tests)
-        p = min(_TIMES_TIGHT * p, 1.0)
+        p = min(TIMES_TIGHT * p, 1.0)
         # which number, if any: also by how much tighter it is than in uniform clouds
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
-        if p > LEVEL and shapes.groups > 0:
-            drawn.append(_clouds_like(map_, _CORNERS, numbers, CLOUDS, rng))
-            unequal = max(
-                p_value(shapes.beyond_plain, some.beyond_plain(shapes.beyond_plain))
-                for some in drawn
-            )
-            if _TIMES_UNEQUAL * unequal <= LEVEL:
-                p, at = _TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
+        if p > LEVEL and parted and shapes.groups > 0:
+            unequal = 0.0
+            for each in (*_SHAPES, _CORNERS):
+                if TIMES_UNEQUAL * unequal <= LEVEL:
+                    often = _unequal(map_, each, numbers, shapes.beyond_plain, rng)
+                    unequal = max(unequal, often)
+            if TIMES_UNEQUAL * unequal <= LEVEL:
+                p, at = TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
     best = numbers[at]
-    parted = shapes.divided and (not shapes.fits or best in shapes.numbers)
+    parted = parted and (not shapes.fits or best in shapes.numbers)
+    labels = np.zeros(n, dtype=np.int64)
+    if p <= LEVEL and parted:
+        labels = coordinate_clusters(coordinates, best, random_state=random_state)
+        parted = have_gaps(map_.every, labels)
     shape: MapShape = "groups" if p <= LEVEL and parted else "cloud"
     notes: list[str] = []
     if shape == "cloud":
@@ -254,7 +290,47 @@ def examine(
     if kind == "central" and suggested <= 2:
         notes.append("central gap")
     found = ClusterSuggestion(suggested, candidates, best, said, tuple(notes), shape)
-    return Examined(found, shapes, map_)
+    return Examined(found, shapes, map_, labels if shape == "groups" else 0 * labels)
+
+
+def have_gaps(points: FloatArray, labels: IntArray) -> bool:
+    """Whether the objects of every two groups leave a gap between them.
+
+    Along the line between the centres of two groups, objects are counted in its middle third and
+    about the centres, as far as a third to either side. Groups have a gap if objects lie less
+    densely in the middle, or if these are too few to tell.
+
+    Examples
+    --------
+    >>> steps, two = np.linspace(0, 1, 300)[:, None], np.repeat([0, 1], 150)
+    >>> have_gaps(steps, two), have_gaps(steps + 0.4 * two[:, None], two)
+    (False, True)
+    """
+    number = int(labels.max(initial=0)) + 1
+    centres = np.array([points[labels == group].mean(axis=0) for group in range(number)])
+    for one in range(number):
+        for other in range(one):
+            way = centres[one] - centres[other]
+            both = points[(labels == one) | (labels == other)]
+            at = (both - centres[other]) @ way / max(float(way @ way), 1e-300)
+            middle = int((np.abs(at - 1 / 2) < 1 / 6).sum())
+            about = min((np.abs(at) < 1 / 3).sum(), (np.abs(at - 1) < 1 / 3).sum())
+            density = 2 * middle / max(int(about), 1)
+            if density * (1 - 1 / np.sqrt(middle + 1)) > DENSITY_OF_GAP:
+                return False
+    return True
+
+
+def numbered(labels: IntArray, names: tuple[str, ...]) -> IntArray:
+    """The same groups, numbered in the order of the names, however the answers are sorted.
+
+    What is in no group has the number -1.
+    """
+    order = object_order(names, len(names))
+    order = order[labels[order] >= 0]
+    found = np.full(len(labels), -1, dtype=np.int64)
+    found[order] = in_order_of_appearance(labels[order])
+    return found
 
 
 @dataclass(frozen=True)
@@ -320,17 +396,10 @@ class _Divisions:
         labels = [part.labels for part in self._parts[which]]
         return fit_shapes(self._maps[which], self._errors[which], labels, only)
 
-    def beyond_plain(self, enough: float) -> FloatArray:
-        """How much better than plain clouds groups describe each map.
-
-        One that is better than ``enough`` settles it: two of them are too many.
-        """
-        found: list[float] = []
-        for i in range(len(self._parts)):
-            found.append(self.shapes(i, only=True).beyond_plain)
-            if found[-1] >= enough:
-                break
-        return np.array(found + [-np.inf] * (len(self._parts) - len(found)))
+    def have_gaps(self, at: int) -> bool:
+        """Whether one number of clusters of the first map has gaps between them."""
+        part = self._parts[0][at]
+        return have_gaps(self._maps[0], part.labels)
 
     def tightness(self, at: int, which: IntArray | None = None) -> FloatArray:
         """Of one number of clusters, of some of the maps: -log of the share within."""
@@ -398,6 +467,34 @@ def _clouds_like(
     drawn = list(null(map_, shape, np.asarray, how_many, rng=rng))
     nearest = nearest_of(map_.points)
     return _Divisions(drawn, [map_.errors[nearest(one)] for one in drawn], numbers)
+
+
+def _unequal(
+    map_: MapAlongAxes,
+    shape: Shape,
+    numbers: Sequence[int],
+    beyond: float,
+    rng: np.random.Generator,
+) -> float:
+    """How often groups describe a cloud so much better than a plain cloud does.
+
+    No more clouds are drawn once so many do that nothing can be claimed.
+    """
+    nearest = nearest_of(map_.points)
+
+    def better(points: FloatArray) -> float:
+        parts = [part.labels for part in divide(points, numbers)]
+        return fit_shapes(points, map_.errors[nearest(points)], parts, only=True).beyond_plain
+
+    number = CLOUDS + _MORE_CLOUDS
+    enough = int(LEVEL / TIMES_UNEQUAL * (number + 1))
+    above = clouds = 0
+    for value in null(map_, shape, better, number, rng=rng):
+        clouds += 1
+        above += value >= beyond
+        if above >= enough:
+            return above / clouds
+    return (above + 1) / (clouds + 1)
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:

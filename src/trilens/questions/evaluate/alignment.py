@@ -1,4 +1,4 @@
-"""A model's vectors after a linear map, learnt from answers about other objects.
+"""A model's vectors after a linear map, learned from answers about other objects.
 
 The objects fall into groups. For every three groups a map is fitted to the answers that name none
 of their objects, and predicts those that name no others. So every answer is predicted by a map
@@ -19,7 +19,7 @@ from trilens.maps.likelihood import collect_choices, likelihood, object_order
 from trilens.questions.evaluate.predictions import Metric, Predictions, unit_vectors, vectors_for
 from trilens.statements import Statements
 
-#: Groups of objects: more of them leave more to learn from, and are dearer.
+#: Groups of objects: more of them leave more to learn from, and are more expensive.
 _GROUPS = 7
 #: Principal axes of the vectors that the map takes in, and dimensions that it gives.
 _TAKEN, _GIVEN = 200, 30
@@ -84,7 +84,7 @@ def by_aligned_embedding(
 
 
 def _principal(X: FloatArray, used: AnyArray) -> FloatArray:
-    """The vectors on their widest axes, centred, of mean squared length 1."""
+    """The vectors on their widest axes, centered, of mean squared length 1."""
     centred = X - X[used].mean(axis=0)
     few = centred[used]
     if len(few) <= few.shape[1]:

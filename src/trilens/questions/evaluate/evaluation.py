@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.agreement import (
     Agreement,
     AsDict,
@@ -524,7 +524,7 @@ class AnswerClusters:
         inside = float(((values - own[self.rater]) ** 2).sum())
         if len(values) > len(own):
             inside /= len(values) - len(own)
-        else:  # one answer each: raters and answers cannot be told apart
+        else:  # one answer each: raters and answers cannot be separated
             inside = float(values.var(ddof=1))
         beyond = spread(own, count, inside)
         weight = 1 / (beyond + inside / count) if beyond + inside > 0 else count
@@ -588,12 +588,17 @@ def _each_its_own(raters: AnyArray) -> AnyArray:
     return named.astype(str)
 
 
+#: How much longer the search for a linear map takes than the rest of an evaluation.
+_STEPS_TO_ALIGN = 8
+
+
 def compare_all(
     answers: Fit | Statements,
     models: Mapping[str, Mapping[str, Any]],
     *,
     aligned: bool = True,
     random_state: RandomState = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Several models against the same answers, with one ceiling.
 
@@ -604,6 +609,8 @@ def compare_all(
         By name, the arguments of `evaluate`.
     aligned : bool
         Whether those that are vectors are evaluated after a linear map, too.
+    progress : callable, optional
+        Called with the share done.
     """
     statements, fitted = statements_of(answers, "evaluate"), None
     if isinstance(answers, Fit):
@@ -612,14 +619,25 @@ def compare_all(
         "yardstick": yardstick_of(statements, seed_of(random_state), fitted),
         "random_state": random_state,
     }
+    vectors = [name for name, given in models.items() if aligned and "embedding" in given]
+    steps = 1 + _STEPS_TO_ALIGN * len(vectors) + len(models)
+    done = 0
+
+    def advance(by: int) -> None:
+        nonlocal done
+        done += by
+        if progress is not None:
+            progress(done / steps)
+
+    advance(1)
     bent = []
-    if aligned:
-        bent = [
-            evaluate(statements, name=name, aligned=True, **given, **same)
-            for name, given in models.items()
-            if "embedding" in given
-        ]
-    raw = [evaluate(statements, name=name, **given, **same) for name, given in models.items()]
+    for name in vectors:
+        bent.append(evaluate(statements, name=name, aligned=True, **models[name], **same))
+        advance(_STEPS_TO_ALIGN)
+    raw = []
+    for name, given in models.items():
+        raw.append(evaluate(statements, name=name, **given, **same))
+        advance(1)
     return compare_models(raw, aligned=bent or None, random_state=random_state)
 
 
@@ -700,7 +718,7 @@ class Comparison(Tabular):
         """The best and the worst rank of each model that the answers leave open.
 
         A model ranks behind another where their difference is significant (5 %, adjusted for all
-        pairs); models that cannot be told apart share their ranks.
+        pairs); models that cannot be distinguished share their ranks.
         """
         ranks = {model.name: [1, len(self.models)] for model in self.models}
         for found in self.differences:

@@ -197,7 +197,7 @@ def _slope(x: FloatArray, y: FloatArray, prior: Prior) -> tuple[float, float]:
 
 
 def _spread_out(values: FloatArray, seed: int, stream: int) -> FloatArray:
-    """Values such as these, of which few are known: each again and again, with its neighbours."""
+    """Values such as these, of which few are known: each again and again, with its neighbors."""
     from scipy.stats import t
 
     W = len(values)

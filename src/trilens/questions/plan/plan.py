@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, counted
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
@@ -34,7 +34,6 @@ from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.questions.stopping import MOST_MONEY
 from trilens.statements import Statements
-from trilens.words import counted
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for
@@ -196,6 +195,9 @@ class Plan(Tabular):
         m = real_number("answers", answers, 1)
         return _spread(m, self._curve.predicted(m / self._curve.scale))
 
+    def _headline(self) -> str:
+        return self.sentences()[0]
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The curve: a row for each number of answers."""
         return {
@@ -244,7 +246,7 @@ def plan(
 ) -> Plan:
     """How many answers, of how many people, a study needs.
 
-    Studies are simulated with the choice model, analysed as they would be, and what comes out is
+    Studies are simulated with the choice model, analyzed as they would be, and what comes out is
     followed over the number of answers.
 
     Parameters
@@ -260,17 +262,17 @@ def plan(
           the map (`ChoiceMap`) predicts; 0.95.
         - ``groups``: the adjusted Rand index of `cluster` with three groups, 6 standard
           deviations apart; 0.9.
-        - ``classes``: the share of unlabelled objects, half of all, that `classify` puts into the
+        - ``classes``: the share of unlabeled objects, half of all, that `classify` puts into the
           right one of two classes 4 standard deviations apart; 0.9.
         - ``difference``: the power of `compare_groups` where a tenth of the objects lies elsewhere
           for half of the people; 0.8.
     kind : {"central", "odd", "closer"}, optional
         The question; by default that of the pilot, or the one that takes least of people's time.
     error_rate : float, optional
-        The share of answers that are wrong because nobody looked. By default as in the pilot; or
+        The share of careless answers. By default as in the pilot; or
         unknown, from 0.03 to 0.15.
     n_components : int, optional
-        In how many respects the objects differ. By default as in the pilot, or some more; or
+        Along how many dimensions the objects vary. By default as in the pilot, or some more; or
         unknown, 2, 3 or 5.
     pilot : Fit, path, Answers, Statements, a table or (m, 3) array, optional
         Answers about the same objects, or about some of them.
@@ -623,15 +625,15 @@ def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
             f"{SHARPNESS[0]:g} to {SHARPNESS[1]:g} on the choice map)"
         )
     if people.error_rate is not None:
-        yield f"{people.error_rate:.0%} of the answers are wrong because nobody looked"
+        yield f"{people.error_rate:.0%} of the answers are careless"
     elif people.pilot is None:
         low, high = ERROR_RATES
-        yield f"{low:.0%} to {high:.0%} of the answers are wrong because nobody looked"
+        yield f"{low:.0%} to {high:.0%} of the answers are careless"
     if people.dimension is not None:
-        noun = "respect" if people.dimension == 1 else "respects"
-        yield f"objects differ in {people.dimension} {noun}"
+        noun = "dimension" if people.dimension == 1 else "dimensions"
+        yield f"objects vary along {people.dimension} {noun}"
     elif people.pilot is None:
-        yield "objects differ in 2, 3 or 5 respects"
+        yield "objects vary along 2, 3 or 5 dimensions"
     if goal == "groups":
         yield f"there are {GROUPS[0]} groups, {GROUPS[1]:g} standard deviations apart"
     if goal == "classes":
@@ -711,7 +713,7 @@ def _sentences(made: Plan) -> Iterator[str]:
         "rank": f"the rank correlation of centrality with the truth is {made.target:g}",
         "map": f"the map predicts {made.target:.0%} of what a perfect one would beyond chance",
         "groups": f"the groups are found (adjusted Rand index {made.target:g})",
-        "classes": f"{made.target:.0%} of the unlabelled objects get their class",
+        "classes": f"{made.target:.0%} of the unlabeled objects get their class",
         "difference": "the difference is found",
     }[made.goal]
     yield (

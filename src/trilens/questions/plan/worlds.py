@@ -153,7 +153,7 @@ def _fits(pilot: Statements | None, dimension: int | None) -> tuple[Fit, ...]:
 def _apart(
     X: FloatArray, number: int, apart: float, rng: np.random.Generator
 ) -> tuple[FloatArray, IntArray]:
-    """Groups of equal size, neighbours so many standard deviations apart; as spread as X."""
+    """Groups of equal size, neighbors so many standard deviations apart; as spread as X."""
     n, d = X.shape
     labels = np.arange(n) % number
     centres = np.zeros((number, d))

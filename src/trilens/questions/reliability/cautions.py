@@ -124,7 +124,7 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
 def about_duplicates(statements: Statements) -> list[Caution]:
     """Whether every row occurs equally often: the same file more than once.
 
-    >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3)
+    >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central")
     >>> [caution.what for caution in about_duplicates(S)]
     ['Every row occurs in the data a multiple of 3 times.']
     """
@@ -178,7 +178,7 @@ def about_raters(
     share
         Of careless raters, including those who cannot be named.
     noise
-        Whether the answers as a whole cannot be told from guesses.
+        Whether the answers as a whole cannot be distinguished from guessing.
     """
     careless = tuple(check.rater for check in checks if check.guessing)
     one_place = tuple(check.rater for check in checks if check.one_place)

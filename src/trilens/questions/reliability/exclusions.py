@@ -50,8 +50,10 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"])
-    >>> found = catch_questions(S, Statements([[1, 2, 0]], names=["a", "b", "c"]))
+    >>> S = Statements(
+    ...     [[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"], kind="central"
+    ... )
+    >>> found = catch_questions(S, Statements([[1, 2, 0]], names=["a", "b", "c"], kind="central"))
     >>> found.asked.tolist(), found.right.tolist()
     ([True, True, False], [False, True, False])
     >>> catch_questions(S, ["b", "", None]).right.tolist()

@@ -39,7 +39,9 @@ from trilens.statements.combine import question_keys
 #: What is said of a rater: *careless* fits neither the others nor themselves; *inverted* says
 #: the opposite of the others; *differs* does not fit the others, and yet knows what to say;
 #: *unclear* may be careless or differ.
-Verdict: TypeAlias = Literal["careful", "careless", "inverted", "differs", "unclear", "not judged"]
+Verdict: TypeAlias = Literal[
+    "consistent", "careless", "inverted", "differs", "unclear", "not judged"
+]
 
 #: Raters with fewer answers are not judged.
 FEW_ANSWERS = 12
@@ -316,7 +318,7 @@ def verdicts_of(
     with as many answers, would hardly differ from guesses, nothing is said.
     """
     answers = np.bincount(rater, minlength=n_raters)
-    told: list[Verdict] = ["careful" if few >= FEW_ANSWERS else "not judged" for few in answers]
+    told: list[Verdict] = ["consistent" if few >= FEW_ANSWERS else "not judged" for few in answers]
     one_place = _same_place(statements, rater, n_raters)[1]
     rest = []
     for i in np.flatnonzero(judgement.misfits & (answers >= FEW_ANSWERS)).tolist():
@@ -330,7 +332,7 @@ def verdicts_of(
     for i, p in zip(rest, sense.p_value, strict=True):
         if p <= max(DIFFERING_GUESSES, min(UNCLEAR_SHARE, UNCLEAR_RATERS / len(rest))):
             told[i] = "differs" if p <= DIFFERING_GUESSES else "unclear"
-    careful = [i for i in range(n_raters) if told[i] == "careful"]
+    careful = [i for i in range(n_raters) if told[i] == "consistent"]
     if not careful or all(told[i] != "careless" for i in rest):
         return told
     expected = answers[known] * usual_sense(*_only(statements, rater, careful), len(careful), seed)
@@ -514,7 +516,7 @@ def as_each_sees(
     """The probabilities of attentive answers on a map whose dimensions each rater weighs.
 
     Careless raters see nothing, and have those of the others. None where the weights hardly
-    vary, or cannot be told.
+    vary, or cannot be determined.
 
     Parameters
     ----------
@@ -608,10 +610,11 @@ class RaterCheck(AsDict):
         Whether it can be said if the rater is careless: there are enough answers, and the
         answers of all raters together can be predicted at all.
     verdict : str
-        ``careful``; ``careless``: no better than guesses, by the others' answers and by their
-        own; ``inverted``: the opposite of the others' answers; ``differs``: does not fit
-        the others, but is no guess, since the answers go together with each other or with
-        those of other such raters; ``unclear``: careless, or of another view; ``not judged``.
+        ``consistent``: fits the others; ``careless``: no better than guesses, by the others'
+        answers and by their own; ``inverted``: the opposite of the others' answers; ``differs``:
+        does not fit the others, but is no guess, since the answers go together with each other or
+        with those of other such raters; ``unclear``: careless, or of another view;
+        ``not judged``.
     guessing, one_place : bool
         Whether the rater is careless, or answered mostly in the same place.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, counted
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import (
     SAYS_NOTHING,
@@ -80,9 +80,8 @@ from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
 from trilens.study_design import design
-from trilens.words import counted
 
-#: Raters whose errors cannot be told by the others' answers.
+#: Raters whose errors cannot be determined by the others' answers.
 _OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
 #: Of files too large to hold, answers about more objects are not predicted: that takes minutes.
 _MOST_PREDICTED = 20_000
@@ -293,7 +292,7 @@ def reliability(
 
     Examples
     --------
-    >>> found = reliability([[0, 1, 2], [3, 4, 5]])
+    >>> found = reliability(Statements([[0, 1, 2], [3, 4, 5]], kind="central"))
     >>> [caution.code for caution in found.cautions]
     ['rare', 'apart']
     >>> found.ceiling, found.no_ceiling
@@ -702,7 +701,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
     yield from _said_of_raters(found)
     if found.groups is not None and found.groups.p_value is not None:
         sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in found.groups.groups)
-        verb = "differed" if found.groups.differ else "could not be told apart"
+        verb = "differed" if found.groups.differ else "could not be distinguished"
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "
