@@ -191,9 +191,7 @@ def _wider(results: Results, one: str, other: str) -> FloatArray:
 def _log_seconds(results: Results, method: str) -> Results:
     """From 10^6 statements on: the logarithm of the CPU seconds as the value."""
     mine = results.where(panel="network", method=method, n_statements=lambda m: m >= 10**6)
-    return Results(
-        tuple(row | {"value": float(np.log(max(row["cpu_seconds"], 1e-9)))} for row in mine.rows)
-    )
+    return mine.log_seconds()
 
 
 def _linear(results: Results, method: str) -> Finding:

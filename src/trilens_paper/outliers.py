@@ -463,8 +463,7 @@ def _three_to_five(results: Results, method: str) -> Finding:
     many = results.where(
         panel=("I", "II"), method=method, n_statements=lambda m: m >= 10**6, metric=FOUND
     )
-    counted = Results(tuple(row | {"value": float(3 <= row["value"] <= 5)} for row in many.rows))
-    found = at_least(counted.per_run(), 0.5, 2)
+    found = at_least(many.mapped(lambda row: 3 <= row["value"] <= 5).per_run(), 0.5, 2)
     if found.verdict == "not judged":
         return found
     return Finding(f"{found.ours}, mean number {many.values.mean():.1f}", found.verdict)

@@ -89,8 +89,7 @@ def _ratio(results: Results) -> Finding:
 
 
 def _logs(results: Results, method: str) -> Results:
-    mine = results.where(method=method, metric=CPU)
-    return Results(tuple(row | {"value": float(np.log(row["value"]))} for row in mine.rows))
+    return results.where(method=method, metric=CPU).mapped(lambda row: np.log(row["value"]))
 
 
 def _order(results: Results) -> Finding:

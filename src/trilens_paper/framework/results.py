@@ -64,6 +64,22 @@ class Results:
         tests = [(name, _test(wanted)) for name, wanted in conditions.items()]
         return Results(tuple(row for row in self.rows if all(ok(row[c]) for c, ok in tests)))
 
+    def mapped(self, value: Callable[[dict[str, Any]], float]) -> Results:
+        """The same rows with other values."""
+        return Results(tuple(row | {"value": float(value(row))} for row in self.rows))
+
+    def log_seconds(self) -> Results:
+        """The logarithm of the CPU seconds as the value."""
+        return self.mapped(lambda row: np.log(max(row["cpu_seconds"], 1e-9)))
+
+    def best(self, *names: str) -> Results:
+        """Of the rows that agree in these columns, those of the highest mean value."""
+        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault(tuple(row[name] for name in names), []).append(row)
+        parts = [Results(tuple(groups[key])) for key in sorted(groups, key=str)]
+        return max(parts, key=lambda part: float(part.values.mean()))
+
     @property
     def values(self) -> FloatArray:
         """The column ``value``."""

@@ -256,27 +256,6 @@ def _beyond(mean: float, error: float) -> Verdict:
     return "differs" if mean - WIDTH * error > 0 else "undecided"
 
 
-def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
-    """Of the differences A - B: agrees when A is less than B by no more than ``margin``.
-
-    For "A is not better than B": all of mean ± 2 se above -margin agrees, all of it below
-    differs, all else is undecided.
-
-    >>> not_below([0.0, 0.01, -0.01] * 2, 0.02).verdict, not_below([0.3, -0.3] * 3, 0.02).verdict
-    ('agrees', 'undecided')
-    """
-    return at_least(differences, -margin, digits)
-
-
-def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
-    """Of the differences A - B: agrees when A exceeds B by no more than ``margin``.
-
-    >>> not_above([0.1, 0.2] * 3, 0.02).verdict, not_above([0.01, -0.01] * 3, 0.05).verdict
-    ('differs', 'agrees')
-    """
-    return at_most(differences, margin, digits)
-
-
 def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
     """Agrees when at least ``need`` of the findings do (a share where it is a float).
 
