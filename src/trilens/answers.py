@@ -490,8 +490,10 @@ class Answers:
                     "the statements have names already; leave objects= out", parameter="objects"
                 )
             return held
-        names = None if named is None else named.names
-        return Statements(self.source, names=names, kind=self.kind)
+        told = as_statements(self.source, self.kind)
+        if named is None:
+            return told
+        return Statements(self.source, names=named.names, kind=told.kind)
 
     def _read_with(self, extra: Sequence[str]) -> ReadTables:
         listed = object_list(self.objects)

@@ -72,7 +72,6 @@ def test_no_doubt_where_one_of_three_was_chosen(seed):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda rows: rows if isinstance(rows, Statements) else Statements(rows),
         tl.medoid,
         tl.cluster,
         tl.centrality,
@@ -81,7 +80,7 @@ def test_no_doubt_where_one_of_three_was_chosen(seed):
         lambda rows: tl.ChoiceMap(1).fit(rows),
         lambda rows: Answers(rows).read(),
     ],
-    ids=["Statements", "medoid", "cluster", "centrality", "fit", "LensMap", "ChoiceMap", "Answers"],
+    ids=["medoid", "cluster", "centrality", "fit", "LensMap", "ChoiceMap", "Answers"],
 )
 def test_an_array_does_not_say_which_question_was_asked(ask):
     rows = closer()
@@ -89,3 +88,8 @@ def test_an_array_does_not_say_which_question_was_asked(ask):
         with pytest.raises(KindError, match=r"does not say which question .*kind='central'"):
             ask(given)
     ask(Statements(rows, kind="closer"))
+
+
+def test_statements_of_an_array_are_central_with_a_warning():
+    with pytest.warns(AssumedKindWarning, match="kind central is assumed"):
+        assert Statements(closer()).kind == "central"
