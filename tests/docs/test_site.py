@@ -1,4 +1,4 @@
-"""The site can be built: every link leads somewhere, every picture is drawn."""
+"""The site can be built: every link leads somewhere, every picture is drawn, every page fits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from browser import Browser
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -36,3 +38,17 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert scripts
     assert scripts <= pictures
     assert "copybutton" in (site / "index.html").read_text()
+    with Browser() as browser:
+        assert too_wide(browser, site, 1200) == []
+        assert too_wide(browser, site, 390) == []
+
+
+def too_wide(browser: Browser, site: Path, width: int) -> list[str]:
+    """The pages that scroll sideways in a window of this width."""
+    browser.resize(width)
+    found = []
+    for page in (*site.glob("*.html"), *site.glob("questions/*.html")):
+        browser.open(page)
+        if browser.run("return document.scrollingElement.scrollWidth") > width:
+            found.append(page.name)
+    return found
