@@ -173,5 +173,7 @@ def natural(name: str) -> tuple[bool, int, str]:
     >>> sorted(["b", "10", "9"], key=natural)
     ['9', '10', 'b']
     """
-    number = name.isdecimal()
-    return (not number, int(name) if number else 0, name)
+    if not name.isdecimal():
+        return True, 0, name
+    digits = name.lstrip("0")
+    return False, len(digits), digits

@@ -359,18 +359,6 @@ _CAUTIONS: dict[str, Callable[..., Said]] = {
 }
 
 
-def set_aside(reasons: dict[str, int]) -> str:
-    """The answers of a survey that are no part of the findings; empty where there are none.
-
-    >>> set_aside({"test": 2, "repeat": 1200})
-    '1,200 repeated questions and 2 of reason test'
-    """
-    return " and ".join(
-        f"{n:,} {'repeated questions' if why in ('repeat', 'repeated') else f'of reason {why}'}"
-        for why, n in sorted(reasons.items(), key=str)
-    )
-
-
 # ---- groups of raters -------------------------------------------------------------------------
 
 

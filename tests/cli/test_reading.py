@@ -33,7 +33,7 @@ def test_one_line_of_what_was_understood(salmon, command):
         f"rt taken as ms (median 1,800)"
     ]
     assert "read " not in run(command, salmon, "--quiet").stderr
-    assert "=" not in run(command, salmon, "--quiet").output
+    assert "anchor=" not in run(command, salmon, "--quiet").output
 
 
 def test_describe_shows_it_in_full(salmon):

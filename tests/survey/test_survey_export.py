@@ -174,7 +174,7 @@ def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_pat
     assert len(answers.read()) == real < 45
     assert answers.reading is not None
     (note,) = [note for note in answers.reading.notes if "findings" in note]
-    said = f"{asked['repeat']} repeated questions and {asked['test']} of reason test"
+    said = f"{asked['repeat']} repeated questions and {asked['test']} test questions"
     assert note == f"not part of the findings: {said}"
     assert int(tl.count_central(file).singled.sum()) == real
     # how well raters agree with themselves is known from the repeated ones

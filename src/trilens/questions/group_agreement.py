@@ -58,7 +58,7 @@ def group_agreement(
     Examples
     --------
     >>> rows = [[i, i + 1, i + 2] for i in range(12)]
-    >>> S = Statements(rows * 4 + [[j, i, k] for i, j, k in rows] * 4)
+    >>> S = Statements(rows * 4 + [[j, i, k] for i, j, k in rows] * 4, kind="central")
     >>> found = group_agreement(S, np.repeat(np.arange(8), 12), np.repeat([0, 1], 48))
     >>> found.within, found.between, found.questions
     (1.0, 0.0, 12)

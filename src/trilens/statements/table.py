@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trilens._tabular import and_list
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import KINDS, Kind
@@ -68,6 +69,8 @@ ENOUGH = 1 << 17
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
 #: Why a question was put to the same rater again, on purpose.
 REPEATS = ("repeat", "repeated")
+#: What answers of a survey that are no part of the findings were given to.
+_OWN_QUESTIONS = dict.fromkeys(REPEATS, "repeated questions") | {"test": "test questions"}
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
@@ -504,11 +507,7 @@ class Pass:
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():
             self.aside.update(reasons.filter(pa.array(~good)).to_pylist())
-            told = " and ".join(
-                f"{n:,} {'repeated questions' if why in REPEATS else f'of reason {why}'}"
-                for why, n in sorted(self.aside.items(), key=str)
-            )
-            self.notes["reason"] = f"not part of the findings: {told}"
+            self.notes["reason"] = f"not part of the findings: {own_questions(self.aside)}"
         return rows.where(good)
 
     def _holding(
@@ -777,3 +776,16 @@ def distinct_holds(condition: Condition, values: AnyArray) -> BoolArray:
     each[:] = encoded.dictionary.to_pylist()
     found: BoolArray = condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
+
+
+def own_questions(reasons: Mapping[str, int]) -> str:
+    """The answers of a survey that are no part of the findings; empty where there are none.
+
+    >>> own_questions({"test": 2, "repeat": 1200, "pilot": 5})
+    '5 of reason pilot, 1,200 repeated questions and 2 test questions'
+    """
+    said = [
+        f"{n:,} {_OWN_QUESTIONS.get(why, f'of reason {why}')}"
+        for why, n in sorted(reasons.items(), key=str)
+    ]
+    return and_list(said) if said else ""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from trilens import words
 from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular, counted
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
@@ -79,6 +78,7 @@ from trilens.statements.checks import Checks
 from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
+from trilens.statements.table import own_questions
 from trilens.study_design import design
 
 #: Raters whose errors cannot be determined by the others' answers.
@@ -480,7 +480,7 @@ def _checked(
         pairs=pairs,
         exclusions=exclusions,
         catch=_tests_passed(used.kept, tests, checks),
-        aside="" if reading is None else words.set_aside(reading.set_aside),
+        aside="" if reading is None else own_questions(reading.set_aside),
         groups=groups,
     )
 
