@@ -166,6 +166,9 @@ codes = Table(
     Column("code", Text),
 )
 
+#: The raters who were given a code: each holds a place, also after they were erased.
+paid = Table("paid", metadata, Column("rater", Text, primary_key=True))
+
 #: How often the page was opened by somebody who had not joined, in each hour since 1970.
 visits = Table(
     "visits",

@@ -268,6 +268,24 @@ def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: b
             assert early.get("/api/question").status_code == 401
 
 
+@pytest.mark.parametrize("keep", [True, False])
+def test_whoever_was_given_a_code_holds_a_place_and_gets_no_other(
+    tmp_path: Path, keep: bool
+) -> None:
+    with study(tmp_path / "s", "quota: {participants: 2}\n") as app:
+        for name in ("p1", "p2"):
+            client = app.participant()
+            client.join(platform_id=name)
+            client.round()
+            said = client.post("/api/leave", json={"keep": keep}).json()
+            assert said["completion"]["code"] == "THANKS"
+            again = app.participant().post("/api/join", json={"consent": True, "platform_id": name})
+            assert (again.status_code, again.json()["code"]) == (409, "in_use")
+        late = app.participant().post("/api/join", json={"consent": True, "platform_id": "p3"})
+        assert late.status_code == 403
+        assert len(table(app)) == (8 if keep else 0)
+
+
 # --- conditions, blocks and grids ----------------------------------------------------------
 
 CONDITIONS = """

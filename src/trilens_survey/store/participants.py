@@ -18,7 +18,15 @@ from sqlalchemy.engine import Connection
 
 from trilens_survey.forms import Refusal, check_form
 from trilens_survey.markdown import to_html
-from trilens_survey.schema import answers, assignments, codes, forms, participants, platform_ids
+from trilens_survey.schema import (
+    answers,
+    assignments,
+    codes,
+    forms,
+    paid,
+    participants,
+    platform_ids,
+)
 from trilens_survey.store.administration import State, by_receipt, lock, put, state_of
 from trilens_survey.store.assignments import Answered, Assignments
 from trilens_survey.store.rows import ANSWERED, SKIPPED, Asked, Person, find_person
@@ -210,8 +218,7 @@ class Participants:
         if platform_id is not None:
             rater = self.rater(f"platform {platform_id}")
             lock(connection, rater)
-            same = select(participants.c.id).where(participants.c.rater == rater).limit(1)
-            if connection.execute(same).first() is not None:
+            if self._is_known(connection, rater):
                 raise Refused(
                     409,
                     "this id has already been used; to go on, use the browser in which you began, "
@@ -242,6 +249,12 @@ class Participants:
         if not self.study.settings.before:
             self._begin(connection, self.person(connection, number))
         return receipt
+
+    def _is_known(self, connection: Connection, rater: str) -> bool:
+        """Whether somebody has joined, or was given a code and has been erased since."""
+        joined = select(participants.c.rater).where(participants.c.rater == rater)
+        given = select(paid.c.rater).where(paid.c.rater == rater)
+        return connection.execute(joined.union(given)).first() is not None
 
     def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> str:
         """The receipt, as it is stored, of one who goes on in another browser."""
@@ -457,7 +470,7 @@ class Participants:
             raise Refused(409, "this participant has finished")
         self._leave(connection, participant)
         if self._earned(connection, person):
-            self._note_code(connection, participant)
+            self._note_code(connection, person)
         return self.screen(connection, participant)
 
     def last_screen(self, connection: Connection, participant: int) -> Done:
@@ -465,6 +478,8 @@ class Participants:
         person = self.person(connection, participant)
         if person.finished is not None:
             raise Refused(409, "this participant has finished")
+        if self._earned(connection, person):
+            self._note_code(connection, person)
         found = self._done(connection, person)
         return replace(found, receipt=None, answers=0, left=True, erased=True, short=None)
 
@@ -498,11 +513,14 @@ class Participants:
             participants.c.id == participant, participants.c.finished.is_(None)
         )
         connection.execute(change.values(finished=time.time()))
-        if self._earned(connection, self.person(connection, participant)):
-            self._note_code(connection, participant)
+        person = self.person(connection, participant)
+        if self._earned(connection, person):
+            self._note_code(connection, person)
 
-    def _note_code(self, connection: Connection, participant: int) -> None:
-        put(connection, codes, {"participant": participant, "code": self.study.completion.code})
+    def _note_code(self, connection: Connection, person: Person) -> None:
+        put(connection, codes, {"participant": person.id, "code": self.study.completion.code})
+        if not person.test_run:
+            put(connection, paid, {"rater": person.rater})
 
     def _earned(self, connection: Connection, person: Person) -> bool:
         """Whether a participant has done what the code is for.

@@ -1,0 +1,17 @@
+"""Who was given a code is known after they were erased, by the rater's code alone."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+
+
+def upgrade() -> None:
+    op.create_table("paid", sa.Column("rater", sa.Text, primary_key=True))
+    op.execute(
+        "INSERT INTO paid SELECT DISTINCT rater FROM participants "
+        "WHERE test_run = 0 AND id IN (SELECT participant FROM codes)"
+    )
