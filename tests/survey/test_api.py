@@ -20,7 +20,7 @@ from trilens_survey.database import Database
 from trilens_survey.payment import payments_due
 from trilens_survey.server import Options
 from trilens_survey.status import status
-from trilens_survey.store.administration import all_about, erase
+from trilens_survey.store.administration import all_about, erase, pause, resume
 
 
 @pytest.fixture
@@ -422,6 +422,27 @@ def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
     assert len(rater.round()) == 20
     assert rater.question()["done"] is True
     assert rater.post("/api/round").status_code == 403
+
+
+def test_a_pause_between_rounds_is_told_as_one_and_gives_no_code(folder: Path) -> None:
+    edit(folder, ("  needed: 1 ", "  needed: 2 "))
+    with running(folder) as app:
+        between, within = app.participant(), app.participant()
+        between.join()
+        between.round()
+        within.join()
+        app.survey.writer.submit(lambda c: pause(c, "researcher")).result()
+        within.round()
+        for rater in (between, within):
+            assert rater.post("/api/round").status_code == 403
+            assert rater.question() == {"paused": True, "round": 1, "answers": 20}
+            assert rater.post("/api/finish").status_code == 409
+        app.survey.writer.submit(lambda c: resume(c, "researcher")).result()
+        for rater in (between, within):
+            assert rater.question()["round_done"] is True
+            rater.post("/api/round")
+            rater.round()
+            assert rater.post("/api/finish").json()["completion"]["code"] == "THANKS"
 
 
 def test_study_texts(app: Any) -> None:

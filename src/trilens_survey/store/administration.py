@@ -182,8 +182,13 @@ def put(connection: Connection, table: Table, row: dict[str, Any]) -> None:
 
 
 def is_paused(connection: Connection) -> bool:
-    """Whether the researcher lets nobody join or begin a round."""
+    """Whether nobody can join or begin a round, by the researcher or by the stopping rule."""
     return get_setting(connection, "closed") is not None
+
+
+def may_go_on(connection: Connection) -> bool:
+    """Whether it is the researcher who paused the study: it is not over as by its rule."""
+    return get_setting(connection, "closed") == "yes"
 
 
 def state_of(connection: Connection, study: Study, *, joined: bool = False) -> State:
@@ -235,7 +240,7 @@ def stop_study(connection: Connection, goal: Goal, why: str) -> None:
     if before is not None and before.terms == goal.stop_terms:
         return
     put_setting(connection, "stopped", json.dumps({"why": why, "terms": goal.stop_terms}))
-    put_setting(connection, "closed", "yes")
+    put_setting(connection, "closed", "rule")
     record(connection, RULE, f"closed the study: {why}")
 
 

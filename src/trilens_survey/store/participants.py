@@ -27,7 +27,7 @@ from trilens_survey.schema import (
     participants,
     platform_ids,
 )
-from trilens_survey.store.administration import State, by_receipt, lock, put, state_of
+from trilens_survey.store.administration import State, by_receipt, lock, may_go_on, put, state_of
 from trilens_survey.store.assignments import Answered, Assignments
 from trilens_survey.store.rows import ANSWERED, SKIPPED, Asked, Person, find_person
 from trilens_survey.study import Block, Study, at_round
@@ -129,6 +129,15 @@ class RoundDone(_Shown):
 
 
 @dataclass(frozen=True)
+class Paused(_Shown):
+    """The researcher has paused the study, and rounds are to be done when it goes on."""
+
+    round: int
+    answers: int
+    paused: Literal[True] = True
+
+
+@dataclass(frozen=True)
 class Completion:
     """The completion code, if it is earned, and the way back."""
 
@@ -166,7 +175,7 @@ class Done(_Shown):
 
 
 #: What the page shows.
-Screen: TypeAlias = Asking | FormDue | RoundDone | Done
+Screen: TypeAlias = Asking | FormDue | RoundDone | Paused | Done
 
 
 @dataclass(frozen=True)
@@ -458,6 +467,8 @@ class Participants:
         if not person.round or (person.round < needed and self._more(connection, person)):
             rounds = "1 round" if needed == 1 else f"{needed:,} rounds"
             raise Refused(409, f"this study requires {rounds}")
+        if self._waits(connection, person):
+            raise Refused(409, "this study is paused; come back later")
         self._end(connection, person)
 
     def leave(self, connection: Connection, participant: int) -> Screen:
@@ -494,7 +505,8 @@ class Participants:
         if self.assigned.open_questions(connection, participant):
             return
         person = self.person(connection, participant)
-        if person.finished is None and not self._more(connection, person):
+        over = person.finished is None and not self._more(connection, person)
+        if over and not self._waits(connection, person):
             self._end(connection, person)
 
     def _end(self, connection: Connection, person: Person) -> None:
@@ -573,6 +585,8 @@ class Participants:
         over = person.finished is not None or person.left is not None
         if not over and (not person.round or self._more(connection, person)):
             return self._round_done(connection, person)
+        if not over and self._waits(connection, person):
+            return Paused(person.round, self.count(connection, person.id))
         return self._done(connection, person)
 
     def _round_done(self, connection: Connection, person: Person) -> RoundDone:
@@ -626,7 +640,9 @@ class Participants:
             begun = connection.execute(practising.limit(1)).first() is not None
             return None if begun else "before"
         done = person.enough is not None or (
-            person.round > 0 and not self._more(connection, person)
+            person.round > 0
+            and not self._more(connection, person)
+            and not self._waits(connection, person)
         )
         return "after" if self.study.settings.after and done else None
 
@@ -641,6 +657,12 @@ class Participants:
     def _more(self, connection: Connection, person: Person) -> bool:
         more = person.round < self._rounds(person) and person.enough is None
         return bool(more and (person.test_run or self.state(connection, joined=True) == "open"))
+
+    def _waits(self, connection: Connection, person: Person) -> bool:
+        """Whether a pause keeps the participant from the rounds that are needed."""
+        lacking = person.round < min(self.study.needed, self._rounds(person))
+        begun = person.round and person.enough is None and not person.test_run
+        return bool(lacking and begun and may_go_on(connection))
 
     def _blocks(self, person: Person | Asked) -> tuple[Block, ...]:
         return self.study.blocks(person.condition, person.seed)
