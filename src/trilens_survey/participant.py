@@ -210,8 +210,21 @@ def _joined(request: Request, receipt: str) -> Response:
 async def question(request: Request) -> dict[str, Any]:
     """The question to answer now, the end of a round, or the end."""
     survey = Survey.of(request)
-    participant = _joined_participant(request)
-    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+    return await _screen(survey, _joined_participant(request))
+
+
+async def _screen(survey: Survey, participant: Callable[[Connection], int]) -> dict[str, Any]:
+    """What the page shows; whoever sees it for the first time has got their receipt."""
+    store = survey.store
+
+    def look(connection: Connection) -> tuple[bool, dict[str, Any]]:
+        person = store.person(connection, participant(connection))
+        return person.seen is not None, store.screen(connection, person.id).to_dict()
+
+    seen, shown = await survey.read(look)
+    if not seen:
+        await survey.write(lambda c: store.see(c, participant(c)))
+    return shown
 
 
 @router.post("/api/round", responses=_REFUSALS)
@@ -231,7 +244,7 @@ async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> d
     survey = Survey.of(request)
     participant = _joined_participant(request)
     await survey.write(lambda c: step(c, participant(c)))
-    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+    return await _screen(survey, participant)
 
 
 @router.post("/api/form", responses=_REFUSALS)
@@ -244,7 +257,7 @@ async def form(request: Request, body: Form) -> Response:
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await survey.read(lambda c: store.screen(c, participant(c)).to_dict()))
+    return JSONResponse(await _screen(survey, participant))
 
 
 @router.post("/api/leave", responses=_REFUSALS)

@@ -69,6 +69,8 @@ participants = Table(
     Column("enough", Float),
     # left before the end
     Column("left", Float),
+    # first asked what to show: the receipt has reached them
+    Column("seen", Float),
     # the number of somebody who was erased is given to nobody else
     sqlite_autoincrement=True,
 )

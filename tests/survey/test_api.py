@@ -202,6 +202,20 @@ def test_a_platform_id_is_no_password(app: Any) -> None:
         assert status(connection, 0).participants == 1
 
 
+def test_a_lost_reply_to_join_does_not_use_up_the_id(app: Any) -> None:
+    lost = app.participant()
+    old = lost.join(platform_id="p1")
+    rater = app.participant()
+    new = rater.join(platform_id="p1")
+    assert new != old
+    assert lost.get("/api/question").status_code == 401
+    assert "token" in rater.question()
+    again = app.participant().post("/api/join", json={"consent": True, "platform_id": "p1"})
+    assert again.status_code == 409
+    with app.survey.database.reading() as connection:
+        assert status(connection, 0).participants == 1
+
+
 def test_the_receipt_goes_on_in_another_browser(app: Any) -> None:
     rater = app.participant()
     receipt = rater.join(platform_id="p1")
@@ -268,7 +282,10 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
 
         def join(token: str, who: str | None = "p1") -> int:
             given = {"consent": True, "platform_id": who, "signature": token}
-            return app.participant().post("/api/join", json=given).status_code
+            client = app.participant()
+            joined = client.post("/api/join", json=given)
+            client.get("/api/question")
+            return joined.status_code
 
         assert [join(token) for token in wrong] == [403] * len(wrong)
         assert join(good, "p2") == join(good, None) == 403, "it is good for one id alone"

@@ -217,8 +217,9 @@ class Participants:
         """Enter a participant who consented, with what is asked first; their receipt.
 
         An id that a platform has sent before begins nothing: whoever it belongs to goes on with
-        their cookie or receipt. A test run is of no study: it takes no place, and may begin while
-        the study is closed.
+        their cookie or receipt. If neither has ever come back, the reply may have been lost: they
+        get a new receipt for the old one. A test run is of no study: it takes no place, and may
+        begin while the study is closed.
         """
         if test_run:
             platform_id = None
@@ -227,6 +228,12 @@ class Participants:
         if platform_id is not None:
             rater = self.rater(f"platform {platform_id}")
             lock(connection, rater)
+            unused = self._unused(connection, rater)
+            if unused is not None:
+                receipt = _new_receipt()
+                change = update(participants).where(participants.c.id == unused)
+                connection.execute(change.values(receipt=receipt, language=language))
+                return receipt
             if self._is_known(connection, rater):
                 raise Refused(
                     409,
@@ -236,7 +243,7 @@ class Participants:
                 )
         if not test_run:
             self._check_open(connection)
-        receipt = "-".join("".join(secrets.choice(CLEAR) for _ in range(4)) for _ in range(4))
+        receipt = _new_receipt()
         person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
         row = {
             "receipt": receipt,
@@ -264,6 +271,21 @@ class Participants:
         joined = select(participants.c.rater).where(participants.c.rater == rater)
         given = select(paid.c.rater).where(paid.c.rater == rater)
         return connection.execute(joined.union(given)).first() is not None
+
+    def _unused(self, connection: Connection, rater: str) -> int | None:
+        """The participant who joined with an id and has not come back since."""
+        query = select(participants.c.id).where(
+            participants.c.rater == rater,
+            participants.c.seen.is_(None),
+            participants.c.left.is_(None),
+        )
+        found = connection.execute(query).scalar()
+        return None if found is None else int(found)
+
+    def see(self, connection: Connection, participant: int) -> None:
+        """The participant has come back with their receipt."""
+        change = update(participants).where(participants.c.id == participant)
+        connection.execute(change.values(seen=time.time()))
 
     def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> str:
         """The receipt, as it is stored, of one who goes on in another browser."""
@@ -712,6 +734,10 @@ class Participants:
         if code is None or not question.round or question.number <= question.of / 2:
             return None
         return code if self.count(connection, question.participant) >= question.of // 2 else None
+
+
+def _new_receipt() -> str:
+    return "-".join("".join(secrets.choice(CLEAR) for _ in range(4)) for _ in range(4))
 
 
 def _part(blocks: tuple[Block, ...], round: int) -> tuple[int | None, int | None]:

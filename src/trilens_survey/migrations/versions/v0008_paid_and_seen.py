@@ -1,4 +1,4 @@
-"""Who was given a code is known after they were erased, by the rater's code alone."""
+"""Who was given a code, also after they were erased; and whose first reply came through."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ down_revision = "0007"
 
 
 def upgrade() -> None:
+    op.add_column("participants", sa.Column("seen", sa.Float))
+    op.execute("UPDATE participants SET seen = joined")
     op.create_table("paid", sa.Column("rater", sa.Text, primary_key=True))
     op.execute(
         "INSERT INTO paid SELECT DISTINCT rater FROM participants "
