@@ -113,6 +113,8 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
             [("languages: [en, de]", "languages: [en]")],
             "'de', which is not one of the study's",
         ),
+        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
+        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
         ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
         ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
         ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
