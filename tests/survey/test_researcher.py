@@ -534,6 +534,7 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         first, second = app.participant(), app.participant()
         first.join(platform_id="=cmd|' /C calc'!A0")
         second.join(platform_id="two")
+        second.question()
         first.round(lambda question: sorted(question["objects"])[0])
         first.post("/api/finish")
         browser = signed_in(app)
@@ -548,7 +549,9 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")
         assert (told[0]["code"], told[0]["finished"]) == ("", "")
         assert told[1]["code"] == app.survey.study.completion.code
-        assert told[1]["finished"].endswith("Z")
+        for name in ("started", "finished"):
+            assert told[1][name].endswith(":00.000Z"), "to the minute: answers have milliseconds"
+        assert told[1]["seconds"] == "0", "of 30"
         assert app.survey.writer.submit(app.survey.keep_in_order).result() == 2  # the date is over
         assert "No participant came with" in browser.get("/researcher/payments").text
         # the id is still in use, and the answers stay
