@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 #: Where Prolific publishes the keys that check its signatures; it wants them read once a day.
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 _DAY = 24 * 3600
+#: What the platform should have put an id in place of.
+_UNFILLED = re.compile(r"\{\{.*\}\}")
 _REFUSED = "this link is not complete; open the study again from where you found it"
 
 
@@ -28,9 +31,11 @@ class LinkCheck:
     links
     hosts
         The names of this server, one of which Prolific's signature must be for.
+    platform
+        Where participants come from: Prolific sends everybody with an id.
     """
 
-    def __init__(self, links: Links, hosts: frozenset[str]) -> None:
+    def __init__(self, links: Links, hosts: frozenset[str], platform: str) -> None:
         if links.prolific and not hosts:
             raise SurveyError(
                 "links: Prolific signs the address of the study, so the server must know it; "
@@ -38,14 +43,17 @@ class LinkCheck:
             )
         self._links = links
         self._hosts = hosts
+        self.needs_id = links.prolific or links.signed or platform == "prolific"
 
     def check(self, platform_id: str | None, key: str | None, signature: str | None) -> None:
         """Refuse what does not come from the platform; reading its keys may take a while."""
-        if self._links.prolific:
-            good = bool(platform_id) and self._id_signed_by_prolific(signature) == platform_id
+        if self.needs_id and not platform_id:
+            good = False
+        elif self._links.prolific:
+            good = self._id_signed_by_prolific(signature) == platform_id
         elif self._links.signed:
             expected = hmac.new(self._secret, (platform_id or "").encode(), "sha256").hexdigest()
-            good = bool(platform_id) and _same(signature, expected)
+            good = _same(signature, expected)
         else:
             good = hmac.compare_digest((key or "").encode(), self._secret)
         if not good:
@@ -83,6 +91,12 @@ class LinkCheck:
         if not hosts & self._hosts or not isinstance(inside, dict):
             return None
         return inside.get("PROLIFIC_PID")
+
+
+def check_filled(platform_id: str | None) -> None:
+    """Refuse an id that the platform was to put in, and did not."""
+    if platform_id and _UNFILLED.fullmatch(platform_id):
+        raise Refused(403, _REFUSED, code="link")
 
 
 def _same(given: str | None, expected: str) -> bool:

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 
 from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
+from trilens_survey.links import check_filled
 from trilens_survey.server import Survey
 from trilens_survey.settings import MOST, PLATFORMS
 from trilens_survey.store.administration import by_receipt, erase
@@ -175,6 +176,7 @@ async def join(request: Request, body: Join) -> Response:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
     platform_id = body.platform_id or None
+    check_filled(platform_id)
     test_run = bool(body.test)
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
@@ -335,6 +337,7 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "contact": settings.contact,
         "rounds": {"length": study.first.length, "most": study.most, "needed": study.needed},
         "forms": bool(settings.before or settings.after),
+        "needs_id": survey.links is not None and survey.links.needs_id,
         "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
         "texts": study.texts[code],
     }

@@ -87,7 +87,11 @@ class Survey:
         self.receipts = Limiter(each=20)
         self.password_checks = asyncio.Semaphore(2)
         links = study.settings.links
-        self.links = None if links is None else LinkCheck(links, self.options.hosts)
+        self.links = (
+            None
+            if links is None
+            else LinkCheck(links, self.options.hosts, study.completion.platform)
+        )
         self._healthy = 0.0
 
     @staticmethod

@@ -300,6 +300,22 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
 
 
+def test_a_link_of_prolific_without_an_id_is_refused(folder: Path) -> None:
+    secret = "a secret of the study"
+    edit(
+        folder,
+        ("retention:", f"links: {{secret: {secret}}}\nretention:"),
+        ("code: THANKS", "code: ABC\n  platform: prolific"),
+    )
+    with running(folder) as app:
+        for who, said in ((None, 403), ("", 403), ("{{%PROLIFIC_PID%}}", 403), ("p1", 201)):
+            body = {"consent": True, "platform_id": who, "key": secret}
+            reply = app.participant().post("/api/join", json=body)
+            assert reply.status_code == said, who
+            assert said == 201 or reply.json()["code"] == "link"
+        assert app.participant().get("/api/study").json()["needs_id"] is True
+
+
 def test_a_script_does_not_fill_the_places_of_a_platform(folder: Path) -> None:
     edit(
         folder,

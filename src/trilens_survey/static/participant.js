@@ -698,7 +698,9 @@
   function welcome() {
     current = null;
     // nobody reads a consent text in vain
-    screen(study.open || test ? "consent" : "closed");
+    const incomplete = person ? /^\{\{.*\}\}$/.test(person) : study.needs_id;
+    if (incomplete && !test) $("closed-title").textContent = say("bad_link");
+    screen(test || (study.open && !incomplete) ? "consent" : "closed");
   }
   onClick("somebody", welcome);
   onClick("again", welcome);
