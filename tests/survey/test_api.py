@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -272,7 +274,7 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
     plain = jwt.encode({"aud": "study.example.org", "exp": time.time() + 60}, "k" * 32, "HS256")
     wrong = [
         "", "x", plain, f"{head}.{body}.", f"{head}.{body}.{signature[::-1]}",
-        platform.token(key=other), platform.token(kid="unknown"),
+        platform.token(key=other),
         platform.token(exp=time.time() - 5), platform.token(exp=None),
         platform.token(aud="https://elsewhere.org"), platform.token(aud=None),
         platform.token(prolific="p1"), platform.token(prolific={}),
@@ -288,6 +290,7 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
             return joined.status_code
 
         assert [join(token) for token in wrong] == [403] * len(wrong)
+        assert join(platform.token(kid="unknown")) == 503, "the keys were read just now"
         assert join(good, "p2") == join(good, None) == 403, "it is good for one id alone"
         assert join(platform.token(aud="study.example.org")) == 201
         assert join(good) == 409, "the id is in use"
@@ -298,6 +301,32 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert reply.status_code == 403, "without an id nothing is asked of the platform"
         body = {"consent": True, "platform_id": "p5", "signature": good}
         assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
+
+
+def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(folder, ("retention:", "links: {prolific: true}\nretention:"))
+    platform = Prolific()
+    forged = platform.token(kid="forged")
+    platform.close()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hang(*_: Any, **__: Any) -> Any:
+        begun.set()
+        go_on.wait(20)
+        raise jwt.PyJWKClientConnectionError("too late")
+
+    monkeypatch.setattr(jwt.PyJWKClient, "fetch_data", hang)
+    body = {"consent": True, "platform_id": "p1", "signature": forged}
+    here = Options(hosts=frozenset({"study.example.org"}))
+    with running(folder, options=here) as app, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(lambda: app.participant().post("/api/join", json=body).status_code)
+        assert begun.wait(10)
+        others = [app.participant().post("/api/join", json=body).status_code for _ in range(6)]
+        assert others == [503] * 6
+        assert app.participant().get("/api/study").status_code == 200
+        assert not first.done()
+        go_on.set()
+        assert first.result() == 503
 
 
 def test_a_link_of_prolific_without_an_id_is_refused(folder: Path) -> None:
