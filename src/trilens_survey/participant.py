@@ -279,7 +279,8 @@ async def leave(request: Request, body: Leave) -> Response:
         return last
 
     response = JSONResponse((await survey.write(write)).to_dict())
-    response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
+    name = survey.cookie_name(PARTICIPANT)
+    response.delete_cookie(name, path=survey.options.root_path + "/")
     return response
 
 

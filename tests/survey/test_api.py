@@ -18,7 +18,9 @@ from studies import Prolific, edit, running
 from trilens.errors import SurveyError
 from trilens_survey import links, researcher
 from trilens_survey.app import make_app
+from trilens_survey.auth import PARTICIPANT
 from trilens_survey.database import Database
+from trilens_survey.example import write_example
 from trilens_survey.payment import payments_due
 from trilens_survey.server import Options
 from trilens_survey.status import status
@@ -301,6 +303,28 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert reply.status_code == 403, "without an id nothing is asked of the platform"
         body = {"consent": True, "platform_id": "p5", "signature": good}
         assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
+
+
+def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    write_example(one)
+    write_example(two)
+    with running(one) as first, running(two) as second:
+        rater = first.participant()
+        rater.join()
+        question = rater.question()
+        value = rater.cookies[first.survey.cookie_name(PARTICIPANT)]
+        # a browser sends the cookies of a host whatever the port
+        other = second.participant()
+        other.cookies.update(dict(rater.cookies))
+        other.join()
+        name = second.survey.cookie_name(PARTICIPANT)
+        rater.cookies.set(name, other.cookies[name])
+        assert rater.question() == question
+        assert "token" in other.question()
+        before = first.participant()
+        before.cookies.set(PARTICIPANT, value)
+        assert before.question() == question, "a cookie of an earlier version"
 
 
 def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
