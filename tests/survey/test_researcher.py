@@ -287,6 +287,35 @@ def test_a_server_rests_after_an_analysis() -> None:
     background.close()
 
 
+def test_an_erasure_has_the_answers_analyzed_again() -> None:
+    ran: list[int] = []
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    class Waits:
+        def run(self, task: dict[str, Any]) -> dict[str, Any]:
+            begun.release()
+            go_on.acquire(timeout=10)
+            ran.append(len(ran))
+            raise ChildFailed("nothing to find")
+
+        def stop(self) -> None:
+            go_on.release(10)
+
+    background = BackgroundAnalysis({}, Waits(), clock=lambda: float(len(ran)))
+    background.update(20, 0)
+    assert begun.acquire(timeout=10)
+    background.update(10, 1)  # while the first is under way
+    go_on.release()
+    assert begun.acquire(timeout=10), "begun without another call"
+    go_on.release()
+    background.wait()
+    background.update(11, 1)
+    assert not background.running, "resting"
+    background.update(6, 2)
+    assert begun.acquire(timeout=10), "without a rest"
+    background.close()
+
+
 @pytest.mark.slow
 def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
     with running(folder) as app:
