@@ -18,8 +18,9 @@ from click.testing import CliRunner
 import trilens as tl
 from studies import Client, Running, edit, running
 from trilens.cli import trilens
-from trilens_survey.background import rater_rows, round_rows
+from trilens_survey.background import find, rater_rows, round_rows
 from trilens_survey.charts import over_time
+from trilens_survey.dashboard import _task
 from trilens_survey.database import Database
 from trilens_survey.example import write_example
 from trilens_survey.export import collect, prepare_export, write_export
@@ -320,6 +321,19 @@ def test_conditions_are_balanced_and_in_the_export(tmp_path: Path, database: Dat
         assert Counter(odd.column("condition")) == {"far": 12}
         assert "condition" in odd.select("all").column_names
         assert odd.statements().kind == "odd"
+
+
+@pytest.mark.slow
+def test_the_dashboard_says_that_conditions_are_pooled(tmp_path: Path) -> None:
+    two = 'conditions:\n  near: {question: "Which is near?"}\n  far: {question: "Which is far?"}\n'
+    with study(tmp_path / "s", two) as app:
+        for _ in range(4):
+            client = app.participant()
+            client.join()
+            through(client)
+        facts = find(_task(app.survey.study, app.survey.database))
+    assert facts["problem"] is None
+    assert "conditions that are pooled" in " ".join(text for _, text in facts["sentences"])
 
 
 def test_blocks_follow_each_other(tmp_path: Path) -> None:
