@@ -102,7 +102,9 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     # what was known beforehand, or asked twice, tells of the raters and not of the objects
     statements, analysis = collected.statements(), None
     try:
-        analysis = tl.analyze(statements, title=task["title"], source="the survey")
+        # as an export is read: with what it says of the conditions
+        answers = tl.Answers(collected.select("all"), collected.kind, objects=collected.names)
+        analysis = tl.analyze(answers, title=task["title"], source="the survey")
         facts |= _report(analysis, task["images"], warned)
     except TrilensError as error:
         facts["problem"] = f"The answers cannot be analyzed: {error}."

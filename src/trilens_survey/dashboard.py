@@ -127,6 +127,8 @@ class BackgroundAnalysis:
         self._closing = False
         self._thread: threading.Thread | None = None
         self._done: tuple[int, int] | None = None
+        self._begun: tuple[int, int] | None = None
+        self._again: tuple[int, int] | None = None
         self._until = 0.0
         self.latest: Findings | None = None
 
@@ -138,6 +140,8 @@ class BackgroundAnalysis:
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
         """Analyze the answers, unless that was done already or the last time was just now.
 
+        After an erasure it is done anew in any case, when the one under way has ended.
+
         Parameters
         ----------
         answers, erased
@@ -146,14 +150,22 @@ class BackgroundAnalysis:
             Do not wait until the server has rested.
         """
         with self._lock:
-            if self.running or (answers, erased) == self._done or self._closing:
+            if (answers, erased) == self._done or self._closing:
                 return
-            if not at_once and self._clock() < self._until:
+            gone = self._begun is not None and erased != self._begun[1]
+            if self.running:
+                self._again = (answers, erased) if gone else self._again
                 return
-            self._thread = threading.Thread(
-                target=self._run, args=(answers, erased), name="trilens-analysis", daemon=True
-            )
-            self._thread.start()
+            if not at_once and not gone and self._clock() < self._until:
+                return
+            self._start(answers, erased)
+
+    def _start(self, answers: int, erased: int) -> None:
+        self._begun = (answers, erased)
+        self._thread = threading.Thread(
+            target=self._run, args=(answers, erased), name="trilens-analysis", daemon=True
+        )
+        self._thread.start()
 
     def _run(self, answers: int, erased: int) -> None:
         start = self._clock()
@@ -168,6 +180,9 @@ class BackgroundAnalysis:
             self.latest, self._done, self._thread = found, (answers, erased), None
             end = self._clock()
             self._until = end + min(_REST * (end - start), _LONGEST_REST_OF_FINDINGS)
+            again, self._again = self._again, None
+            if again is not None and not self._closing:
+                self._start(*again)
 
     def wait(self, seconds: float | None = None) -> None:
         """Until the analysis that is under way has ended."""

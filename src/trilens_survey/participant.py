@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 
 from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
+from trilens_survey.links import check_filled
 from trilens_survey.server import Survey
 from trilens_survey.settings import MOST, PLATFORMS
 from trilens_survey.store.administration import by_receipt, erase
@@ -175,6 +176,7 @@ async def join(request: Request, body: Join) -> Response:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
     platform_id = body.platform_id or None
+    check_filled(platform_id)
     test_run = bool(body.test)
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
@@ -210,8 +212,21 @@ def _joined(request: Request, receipt: str) -> Response:
 async def question(request: Request) -> dict[str, Any]:
     """The question to answer now, the end of a round, or the end."""
     survey = Survey.of(request)
-    participant = _joined_participant(request)
-    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+    return await _screen(survey, _joined_participant(request))
+
+
+async def _screen(survey: Survey, participant: Callable[[Connection], int]) -> dict[str, Any]:
+    """What the page shows; whoever sees it for the first time has got their receipt."""
+    store = survey.store
+
+    def look(connection: Connection) -> tuple[bool, dict[str, Any]]:
+        person = store.person(connection, participant(connection))
+        return person.seen is not None, store.screen(connection, person.id).to_dict()
+
+    seen, shown = await survey.read(look)
+    if not seen:
+        await survey.write(lambda c: store.see(c, participant(c)))
+    return shown
 
 
 @router.post("/api/round", responses=_REFUSALS)
@@ -231,7 +246,7 @@ async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> d
     survey = Survey.of(request)
     participant = _joined_participant(request)
     await survey.write(lambda c: step(c, participant(c)))
-    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
+    return await _screen(survey, participant)
 
 
 @router.post("/api/form", responses=_REFUSALS)
@@ -244,7 +259,7 @@ async def form(request: Request, body: Form) -> Response:
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await survey.read(lambda c: store.screen(c, participant(c)).to_dict()))
+    return JSONResponse(await _screen(survey, participant))
 
 
 @router.post("/api/leave", responses=_REFUSALS)
@@ -264,7 +279,8 @@ async def leave(request: Request, body: Leave) -> Response:
         return last
 
     response = JSONResponse((await survey.write(write)).to_dict())
-    response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
+    name = survey.cookie_name(PARTICIPANT)
+    response.delete_cookie(name, path=survey.options.root_path + "/")
     return response
 
 
@@ -322,6 +338,7 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "contact": settings.contact,
         "rounds": {"length": study.first.length, "most": study.most, "needed": study.needed},
         "forms": bool(settings.before or settings.after),
+        "needs_id": survey.links is not None and survey.links.needs_id,
         "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
         "texts": study.texts[code],
     }

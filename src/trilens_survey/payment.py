@@ -1,7 +1,8 @@
 """Who is to be paid: one row for each platform id, apart from the answers.
 
-A row holds what a platform asks for, and no rater's code: nobody gets from it to the answers. It
-can be erased by itself, together with the platform ids.
+A row holds what a platform asks for, and no rater's code. Times are written to the minute; whoever
+has an export with the times of the answers may still find the row's answers by them. The table can
+be erased by itself, together with the platform ids.
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ class Payment:
     code: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """With times as text."""
+        """With times as text, to the minute."""
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("started", "finished", "left"):
-            facts[name] = iso_time(facts[name])
-        return facts | {"seconds": round(self.seconds, 3)}
+            moment = facts[name]
+            facts[name] = None if moment is None else iso_time(moment // 60 * 60)
+        return facts | {"seconds": 60 * round(self.seconds / 60)}
 
 
 def payments_due(connection: Connection) -> list[Payment]:

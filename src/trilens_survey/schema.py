@@ -69,6 +69,8 @@ participants = Table(
     Column("enough", Float),
     # left before the end
     Column("left", Float),
+    # first asked what to show: the receipt has reached them
+    Column("seen", Float),
     # the number of somebody who was erased is given to nobody else
     sqlite_autoincrement=True,
 )
@@ -165,6 +167,9 @@ codes = Table(
     Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
     Column("code", Text),
 )
+
+#: The raters who were given a code: each holds a place, also after they were erased.
+paid = Table("paid", metadata, Column("rater", Text, primary_key=True))
 
 #: How often the page was opened by somebody who had not joined, in each hour since 1970.
 visits = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import time
 from collections import Counter
@@ -87,7 +88,11 @@ class Survey:
         self.receipts = Limiter(each=20)
         self.password_checks = asyncio.Semaphore(2)
         links = study.settings.links
-        self.links = None if links is None else LinkCheck(links, self.options.hosts)
+        self.links = (
+            None
+            if links is None
+            else LinkCheck(links, self.options.hosts, study.completion.platform)
+        )
         self._healthy = 0.0
 
     @staticmethod
@@ -193,7 +198,7 @@ class Survey:
     ) -> None:
         """Give the browser a signed cookie that no script reads."""
         response.set_cookie(
-            name,
+            self.cookie_name(name),
             sign(self.store.key, _purpose(name), value),
             max_age=seconds,
             path=self.options.root_path + path,
@@ -204,8 +209,15 @@ class Survey:
         )
 
     def cookie(self, request: Request, name: str) -> str | None:
-        """What `set_cookie` gave; None if it is missing or not ours."""
-        return unsign(self.store.key, _purpose(name), request.cookies.get(name))
+        """What `set_cookie` gave, also under its earlier name; None if missing or not ours."""
+        given = request.cookies.get(self.cookie_name(name)) or request.cookies.get(name)
+        return unsign(self.store.key, _purpose(name), given)
+
+    def cookie_name(self, name: str) -> str:
+        """The participant's cookie is named by the study: there may be others on the same host."""
+        if name != PARTICIPANT:
+            return name
+        return f"{name}_{hmac.new(self.store.key, b'cookie', 'sha256').hexdigest()[:8]}"
 
     def page(self, name: str, code: int = 200, **facts: Any) -> HTMLResponse:
         """A page; ``root`` is the path in front of every address in it."""

@@ -588,7 +588,7 @@ def _block(
     question = part.question or (settings.question if of_study else None)
     tests = part.tests or (settings.tests if of_study else None) or Tests()
     practice = part.practice if part.practice is not None else settings.practice * of_study
-    plain = f"{kind}_several" if grid.choose > 1 else f"{kind}_grid"
+    plain = "closer_several" if grid.choose > 1 and kind == "closer" else f"{kind}_grid"
     wording = questions_in(settings.languages)[kind if shown == 3 else plain]
     return Block(
         name=name,

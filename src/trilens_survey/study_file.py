@@ -16,6 +16,10 @@ FILE = "study.yaml"
 #: Where a value stands: keys, and places in lists.
 Where: TypeAlias = tuple[str | int, ...]
 
+#: Values that are the text as it is written: 0123 is a code, not the number 83.
+_VERBATIM = {("completion", "code"), ("completion", "failed"), ("links", "secret")}
+_NULL = "tag:yaml.org,2002:null"
+
 #: A file that is nested more deeply, or that contains itself, is no study.
 _DEEPEST = 20
 
@@ -61,10 +65,11 @@ def read_text(text: str) -> tuple[StudyText | None, list[Problem]]:
     study.yaml, line 2: not valid YAML: expected ',' or ']', but got ':'
     """
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
         lines: dict[Where, int] = {}
         twice = [] if root is None else _note_lines(root, (), lines)
-        values = yaml.safe_load(text)
+        values = None if root is None else loader.construct_document(root)
     except yaml.reader.ReaderError as error:
         what = f"the character U+{ord(text[error.position]):04X} is not allowed"
         line = text.count("\n", 0, error.position) + 1
@@ -82,10 +87,15 @@ def read_text(text: str) -> tuple[StudyText | None, list[Problem]]:
 
 
 def _note_lines(node: yaml.Node, path: Where, lines: dict[Where, int]) -> list[Problem]:
-    """Note the line of every value; keys that appear twice are problems."""
+    """Note the line of every value; keys that appear twice are problems.
+
+    Values that are text, whatever they look like, are marked as such.
+    """
     if len(path) > _DEEPEST:
         raise ValueError(f"nested more than {_DEEPEST} levels deep")
     lines.setdefault(path, node.start_mark.line + 1)
+    if path in _VERBATIM and isinstance(node, yaml.ScalarNode) and node.tag != _NULL:
+        node.tag = "tag:yaml.org,2002:str"
     problems = []
     if isinstance(node, yaml.SequenceNode):
         for i, item in enumerate(node.value):

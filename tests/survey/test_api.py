@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,13 @@ from studies import Prolific, edit, running
 from trilens.errors import SurveyError
 from trilens_survey import links, researcher
 from trilens_survey.app import make_app
+from trilens_survey.auth import PARTICIPANT
 from trilens_survey.database import Database
+from trilens_survey.example import write_example
 from trilens_survey.payment import payments_due
 from trilens_survey.server import Options
 from trilens_survey.status import status
-from trilens_survey.store.administration import all_about, erase
+from trilens_survey.store.administration import all_about, erase, pause, resume
 
 
 @pytest.fixture
@@ -202,6 +206,20 @@ def test_a_platform_id_is_no_password(app: Any) -> None:
         assert status(connection, 0).participants == 1
 
 
+def test_a_lost_reply_to_join_does_not_use_up_the_id(app: Any) -> None:
+    lost = app.participant()
+    old = lost.join(platform_id="p1")
+    rater = app.participant()
+    new = rater.join(platform_id="p1")
+    assert new != old
+    assert lost.get("/api/question").status_code == 401
+    assert "token" in rater.question()
+    again = app.participant().post("/api/join", json={"consent": True, "platform_id": "p1"})
+    assert again.status_code == 409
+    with app.survey.database.reading() as connection:
+        assert status(connection, 0).participants == 1
+
+
 def test_the_receipt_goes_on_in_another_browser(app: Any) -> None:
     rater = app.participant()
     receipt = rater.join(platform_id="p1")
@@ -258,7 +276,7 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
     plain = jwt.encode({"aud": "study.example.org", "exp": time.time() + 60}, "k" * 32, "HS256")
     wrong = [
         "", "x", plain, f"{head}.{body}.", f"{head}.{body}.{signature[::-1]}",
-        platform.token(key=other), platform.token(kid="unknown"),
+        platform.token(key=other),
         platform.token(exp=time.time() - 5), platform.token(exp=None),
         platform.token(aud="https://elsewhere.org"), platform.token(aud=None),
         platform.token(prolific="p1"), platform.token(prolific={}),
@@ -268,9 +286,13 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
 
         def join(token: str, who: str | None = "p1") -> int:
             given = {"consent": True, "platform_id": who, "signature": token}
-            return app.participant().post("/api/join", json=given).status_code
+            client = app.participant()
+            joined = client.post("/api/join", json=given)
+            client.get("/api/question")
+            return joined.status_code
 
         assert [join(token) for token in wrong] == [403] * len(wrong)
+        assert join(platform.token(kid="unknown")) == 503, "the keys were read just now"
         assert join(good, "p2") == join(good, None) == 403, "it is good for one id alone"
         assert join(platform.token(aud="study.example.org")) == 201
         assert join(good) == 409, "the id is in use"
@@ -281,6 +303,70 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert reply.status_code == 403, "without an id nothing is asked of the platform"
         body = {"consent": True, "platform_id": "p5", "signature": good}
         assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
+
+
+def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    write_example(one)
+    write_example(two)
+    with running(one) as first, running(two) as second:
+        rater = first.participant()
+        rater.join()
+        question = rater.question()
+        value = rater.cookies[first.survey.cookie_name(PARTICIPANT)]
+        # a browser sends the cookies of a host whatever the port
+        other = second.participant()
+        other.cookies.update(dict(rater.cookies))
+        other.join()
+        name = second.survey.cookie_name(PARTICIPANT)
+        rater.cookies.set(name, other.cookies[name])
+        assert rater.question() == question
+        assert "token" in other.question()
+        before = first.participant()
+        before.cookies.set(PARTICIPANT, value)
+        assert before.question() == question, "a cookie of an earlier version"
+
+
+def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(folder, ("retention:", "links: {prolific: true}\nretention:"))
+    platform = Prolific()
+    forged = platform.token(kid="forged")
+    platform.close()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hang(*_: Any, **__: Any) -> Any:
+        begun.set()
+        go_on.wait(20)
+        raise jwt.PyJWKClientConnectionError("too late")
+
+    monkeypatch.setattr(jwt.PyJWKClient, "fetch_data", hang)
+    body = {"consent": True, "platform_id": "p1", "signature": forged}
+    here = Options(hosts=frozenset({"study.example.org"}))
+    with running(folder, options=here) as app, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(lambda: app.participant().post("/api/join", json=body).status_code)
+        assert begun.wait(10)
+        others = [app.participant().post("/api/join", json=body).status_code for _ in range(6)]
+        assert others == [503] * 6
+        assert app.participant().get("/api/study").status_code == 200
+        assert not first.done()
+        go_on.set()
+        assert first.result() == 503
+
+
+def test_a_link_of_prolific_without_an_id_is_refused(folder: Path) -> None:
+    secret = "a secret of the study"
+    edit(
+        folder,
+        ("retention:", f"links: {{secret: {secret}}}\nretention:"),
+        ("code: THANKS", "code: ABC\n  platform: prolific"),
+    )
+    with running(folder) as app:
+        for who, said in ((None, 403), ("", 403), ("{{%PROLIFIC_PID%}}", 403), ("p1", 201)):
+            body = {"consent": True, "platform_id": who, "key": secret}
+            reply = app.participant().post("/api/join", json=body)
+            assert reply.status_code == said, who
+            assert said == 201 or reply.json()["code"] == "link"
+        assert app.participant().get("/api/study").json()["needs_id"] is True
 
 
 def test_a_script_does_not_fill_the_places_of_a_platform(folder: Path) -> None:
@@ -422,6 +508,27 @@ def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
     assert len(rater.round()) == 20
     assert rater.question()["done"] is True
     assert rater.post("/api/round").status_code == 403
+
+
+def test_a_pause_between_rounds_is_told_as_one_and_gives_no_code(folder: Path) -> None:
+    edit(folder, ("  needed: 1 ", "  needed: 2 "))
+    with running(folder) as app:
+        between, within = app.participant(), app.participant()
+        between.join()
+        between.round()
+        within.join()
+        app.survey.writer.submit(lambda c: pause(c, "researcher")).result()
+        within.round()
+        for rater in (between, within):
+            assert rater.post("/api/round").status_code == 403
+            assert rater.question() == {"paused": True, "round": 1, "answers": 20}
+            assert rater.post("/api/finish").status_code == 409
+        app.survey.writer.submit(lambda c: resume(c, "researcher")).result()
+        for rater in (between, within):
+            assert rater.question()["round_done"] is True
+            rater.post("/api/round")
+            rater.round()
+            assert rater.post("/api/finish").json()["completion"]["code"] == "THANKS"
 
 
 def test_study_texts(app: Any) -> None:

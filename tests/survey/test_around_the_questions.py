@@ -18,8 +18,9 @@ from click.testing import CliRunner
 import trilens as tl
 from studies import Client, Running, edit, running
 from trilens.cli import trilens
-from trilens_survey.background import rater_rows, round_rows
+from trilens_survey.background import find, rater_rows, round_rows
 from trilens_survey.charts import over_time
+from trilens_survey.dashboard import _task
 from trilens_survey.database import Database
 from trilens_survey.example import write_example
 from trilens_survey.export import collect, prepare_export, write_export
@@ -268,6 +269,24 @@ def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: b
             assert early.get("/api/question").status_code == 401
 
 
+@pytest.mark.parametrize("keep", [True, False])
+def test_whoever_was_given_a_code_holds_a_place_and_gets_no_other(
+    tmp_path: Path, keep: bool
+) -> None:
+    with study(tmp_path / "s", "quota: {participants: 2}\n") as app:
+        for name in ("p1", "p2"):
+            client = app.participant()
+            client.join(platform_id=name)
+            client.round()
+            said = client.post("/api/leave", json={"keep": keep}).json()
+            assert said["completion"]["code"] == "THANKS"
+            again = app.participant().post("/api/join", json={"consent": True, "platform_id": name})
+            assert (again.status_code, again.json()["code"]) == (409, "in_use")
+        late = app.participant().post("/api/join", json={"consent": True, "platform_id": "p3"})
+        assert late.status_code == 403
+        assert len(table(app)) == (8 if keep else 0)
+
+
 # --- conditions, blocks and grids ----------------------------------------------------------
 
 CONDITIONS = """
@@ -302,6 +321,19 @@ def test_conditions_are_balanced_and_in_the_export(tmp_path: Path, database: Dat
         assert Counter(odd.column("condition")) == {"far": 12}
         assert "condition" in odd.select("all").column_names
         assert odd.statements().kind == "odd"
+
+
+@pytest.mark.slow
+def test_the_dashboard_says_that_conditions_are_pooled(tmp_path: Path) -> None:
+    two = 'conditions:\n  near: {question: "Which is near?"}\n  far: {question: "Which is far?"}\n'
+    with study(tmp_path / "s", two) as app:
+        for _ in range(4):
+            client = app.participant()
+            client.join()
+            through(client)
+        facts = find(_task(app.survey.study, app.survey.database))
+    assert facts["problem"] is None
+    assert "conditions that are pooled" in " ".join(text for _, text in facts["sentences"])
 
 
 def test_blocks_follow_each_other(tmp_path: Path) -> None:

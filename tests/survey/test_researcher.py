@@ -287,6 +287,35 @@ def test_a_server_rests_after_an_analysis() -> None:
     background.close()
 
 
+def test_an_erasure_has_the_answers_analyzed_again() -> None:
+    ran: list[int] = []
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    class Waits:
+        def run(self, task: dict[str, Any]) -> dict[str, Any]:
+            begun.release()
+            go_on.acquire(timeout=10)
+            ran.append(len(ran))
+            raise ChildFailed("nothing to find")
+
+        def stop(self) -> None:
+            go_on.release(10)
+
+    background = BackgroundAnalysis({}, Waits(), clock=lambda: float(len(ran)))
+    background.update(20, 0)
+    assert begun.acquire(timeout=10)
+    background.update(10, 1)  # while the first is under way
+    go_on.release()
+    assert begun.acquire(timeout=10), "begun without another call"
+    go_on.release()
+    background.wait()
+    background.update(11, 1)
+    assert not background.running, "resting"
+    background.update(6, 2)
+    assert begun.acquire(timeout=10), "without a rest"
+    background.close()
+
+
 @pytest.mark.slow
 def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
     with running(folder) as app:
@@ -534,6 +563,7 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         first, second = app.participant(), app.participant()
         first.join(platform_id="=cmd|' /C calc'!A0")
         second.join(platform_id="two")
+        second.question()
         first.round(lambda question: sorted(question["objects"])[0])
         first.post("/api/finish")
         browser = signed_in(app)
@@ -548,7 +578,9 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")
         assert (told[0]["code"], told[0]["finished"]) == ("", "")
         assert told[1]["code"] == app.survey.study.completion.code
-        assert told[1]["finished"].endswith("Z")
+        for name in ("started", "finished"):
+            assert told[1][name].endswith(":00.000Z"), "to the minute: answers have milliseconds"
+        assert told[1]["seconds"] == "0", "of 30"
         assert app.survey.writer.submit(app.survey.keep_in_order).result() == 2  # the date is over
         assert "No participant came with" in browser.get("/researcher/payments").text
         # the id is still in use, and the answers stay

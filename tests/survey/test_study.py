@@ -113,6 +113,8 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
             [("languages: [en, de]", "languages: [en]")],
             "'de', which is not one of the study's",
         ),
+        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
+        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
         ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
         ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
         ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
@@ -332,3 +334,14 @@ def test_sounds(folder: Path) -> None:
     pictures = _pictures(folder)
     (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
     assert load_study(folder).by_name["tone"].shown("en")["form"] == "audio"
+
+
+@pytest.mark.parametrize("code", ["0123", "12_34", "0x1F", "1:30", "1.50", "yes", "2027-01-01"])
+def test_codes_and_secrets_are_the_text_as_it_is_written(folder: Path, code: str) -> None:
+    secret = "0123456789_123456"
+    edit(folder, ("code: THANKS", f"code: {code}\n  failed: {code}"))
+    edit(folder, ("retention:", f"links: {{secret: {secret}}}\nretention:"))
+    found = load_study(folder)
+    assert (found.completion.code, found.completion.failed) == (code, code)
+    assert found.settings.links is not None
+    assert found.settings.links.secret == secret

@@ -85,10 +85,10 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
     rater = app.participant()
     rater.join()
     app.participant().join()
-    value = forge(rater.cookies[PARTICIPANT], app.survey.store.key)
+    value = forge(rater.cookies[app.survey.cookie_name(PARTICIPANT)], app.survey.store.key)
     request = (
         f"GET /api/question HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        f"Cookie: {PARTICIPANT}={value}\r\n\r\n"
+        f"Cookie: {app.survey.cookie_name(PARTICIPANT)}={value}\r\n\r\n"
     )
     assert raw(app, request.encode()).startswith(b"HTTP/1.1 401")
 

@@ -136,7 +136,7 @@
     if (document.body.dataset.screen === name) return;
     document.body.dataset.screen = name;
     for (const section of page.children) section.hidden = section.id !== name;
-    const may = /^(question|break|form|part|failed)$/.test(name);
+    const may = /^(question|break|form|part|failed|paused)$/.test(name);
     for (const button of document.querySelectorAll(".leave")) button.hidden = !may;
     $(name).querySelector("h1").focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -191,9 +191,10 @@
       $("debriefed").innerHTML = reply.debriefing || "";
       screen(reply.debriefing ? "debriefing" : "thanks");
     } else {
-      screen("gone");
+      screen(reply.paused ? "paused" : "gone");
     }
   }
+  onClick("after-pause", async () => show(await latest()));
 
   // How many rounds there are matters to those who have to do several.
   function roundOf(reply) {
@@ -697,7 +698,9 @@
   function welcome() {
     current = null;
     // nobody reads a consent text in vain
-    screen(study.open || test ? "consent" : "closed");
+    const incomplete = person ? /^\{\{.*\}\}$/.test(person) : study.needs_id;
+    if (incomplete && !test) $("closed-title").textContent = say("bad_link");
+    screen(test || (study.open && !incomplete) ? "consent" : "closed");
   }
   onClick("somebody", welcome);
   onClick("again", welcome);

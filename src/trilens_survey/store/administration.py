@@ -23,6 +23,7 @@ from trilens_survey.schema import (
     forms,
     log,
     objects,
+    paid,
     participants,
     platform_ids,
     prepared,
@@ -174,12 +175,20 @@ def put(connection: Connection, table: Table, row: dict[str, Any]) -> None:
     keys = [column.name for column in table.primary_key]
     change = {name: value for name, value in row.items() if name not in keys}
     new = dialect.insert(table).values(row)
-    connection.execute(new.on_conflict_do_update(index_elements=keys, set_=change))
+    if change:
+        connection.execute(new.on_conflict_do_update(index_elements=keys, set_=change))
+    else:
+        connection.execute(new.on_conflict_do_nothing())
 
 
 def is_paused(connection: Connection) -> bool:
-    """Whether the researcher lets nobody join or begin a round."""
+    """Whether nobody can join or begin a round, by the researcher or by the stopping rule."""
     return get_setting(connection, "closed") is not None
+
+
+def may_go_on(connection: Connection) -> bool:
+    """Whether it is the researcher who paused the study: it is not over as by its rule."""
+    return get_setting(connection, "closed") == "yes"
 
 
 def state_of(connection: Connection, study: Study, *, joined: bool = False) -> State:
@@ -231,7 +240,7 @@ def stop_study(connection: Connection, goal: Goal, why: str) -> None:
     if before is not None and before.terms == goal.stop_terms:
         return
     put_setting(connection, "stopped", json.dumps({"why": why, "terms": goal.stop_terms}))
-    put_setting(connection, "closed", "yes")
+    put_setting(connection, "closed", "rule")
     record(connection, RULE, f"closed the study: {why}")
 
 
@@ -249,13 +258,15 @@ def count_answers(connection: Connection) -> int:
 
 
 def places_taken(connection: Connection, hours: int) -> int:
-    """Participants who finished, or who joined so recently that they still may."""
+    """Those who were given a code, who finished, or who joined so recently that they still may."""
     held = or_(
         participants.c.finished.is_not(None), participants.c.joined > time.time() - 3600 * hours
     )
     real = (participants.c.test_run == 0) & participants.c.left.is_(None)
-    query = select(func.count()).select_from(participants).where(held, real)
-    return int(connection.execute(query).scalar_one())
+    unpaid = participants.c.rater.not_in(select(paid.c.rater))
+    others = select(func.count()).select_from(participants).where(held, real, unpaid)
+    given = select(func.count()).select_from(paid)
+    return sum(int(connection.execute(query).scalar_one()) for query in (given, others))
 
 
 def add_visits(connection: Connection, hour: int, n: int) -> None:
@@ -284,7 +295,8 @@ def by_receipt(connection: Connection, receipt: str) -> int | None:
 def erase(connection: Connection, receipt: str) -> int | None:
     """Erase all that is known of the participant with a receipt; the number of answers.
 
-    What remains is that so many answers were erased, and when.
+    What remains is that so many answers were erased, and when; and of somebody who was given a
+    code, the rater's code, so that nobody is paid twice.
     """
     number = by_receipt(connection, receipt)
     if number is None:

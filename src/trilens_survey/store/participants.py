@@ -18,8 +18,16 @@ from sqlalchemy.engine import Connection
 
 from trilens_survey.forms import Refusal, check_form
 from trilens_survey.markdown import to_html
-from trilens_survey.schema import answers, assignments, codes, forms, participants, platform_ids
-from trilens_survey.store.administration import State, by_receipt, lock, put, state_of
+from trilens_survey.schema import (
+    answers,
+    assignments,
+    codes,
+    forms,
+    paid,
+    participants,
+    platform_ids,
+)
+from trilens_survey.store.administration import State, by_receipt, lock, may_go_on, put, state_of
 from trilens_survey.store.assignments import Answered, Assignments
 from trilens_survey.store.rows import ANSWERED, SKIPPED, Asked, Person, find_person
 from trilens_survey.study import Block, Study, at_round
@@ -121,6 +129,15 @@ class RoundDone(_Shown):
 
 
 @dataclass(frozen=True)
+class Paused(_Shown):
+    """The researcher has paused the study, and rounds are to be done when it goes on."""
+
+    round: int
+    answers: int
+    paused: Literal[True] = True
+
+
+@dataclass(frozen=True)
 class Completion:
     """The completion code, if it is earned, and the way back."""
 
@@ -158,7 +175,7 @@ class Done(_Shown):
 
 
 #: What the page shows.
-Screen: TypeAlias = Asking | FormDue | RoundDone | Done
+Screen: TypeAlias = Asking | FormDue | RoundDone | Paused | Done
 
 
 @dataclass(frozen=True)
@@ -200,8 +217,9 @@ class Participants:
         """Enter a participant who consented, with what is asked first; their receipt.
 
         An id that a platform has sent before begins nothing: whoever it belongs to goes on with
-        their cookie or receipt. A test run is of no study: it takes no place, and may begin while
-        the study is closed.
+        their cookie or receipt. If neither has ever come back, the reply may have been lost: they
+        get a new receipt for the old one. A test run is of no study: it takes no place, and may
+        begin while the study is closed.
         """
         if test_run:
             platform_id = None
@@ -210,8 +228,13 @@ class Participants:
         if platform_id is not None:
             rater = self.rater(f"platform {platform_id}")
             lock(connection, rater)
-            same = select(participants.c.id).where(participants.c.rater == rater).limit(1)
-            if connection.execute(same).first() is not None:
+            unused = self._unused(connection, rater)
+            if unused is not None:
+                receipt = _new_receipt()
+                change = update(participants).where(participants.c.id == unused)
+                connection.execute(change.values(receipt=receipt, language=language))
+                return receipt
+            if self._is_known(connection, rater):
                 raise Refused(
                     409,
                     "this id has already been used; to go on, use the browser in which you began, "
@@ -220,7 +243,7 @@ class Participants:
                 )
         if not test_run:
             self._check_open(connection)
-        receipt = "-".join("".join(secrets.choice(CLEAR) for _ in range(4)) for _ in range(4))
+        receipt = _new_receipt()
         person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
         row = {
             "receipt": receipt,
@@ -242,6 +265,27 @@ class Participants:
         if not self.study.settings.before:
             self._begin(connection, self.person(connection, number))
         return receipt
+
+    def _is_known(self, connection: Connection, rater: str) -> bool:
+        """Whether somebody has joined, or was given a code and has been erased since."""
+        joined = select(participants.c.rater).where(participants.c.rater == rater)
+        given = select(paid.c.rater).where(paid.c.rater == rater)
+        return connection.execute(joined.union(given)).first() is not None
+
+    def _unused(self, connection: Connection, rater: str) -> int | None:
+        """The participant who joined with an id and has not come back since."""
+        query = select(participants.c.id).where(
+            participants.c.rater == rater,
+            participants.c.seen.is_(None),
+            participants.c.left.is_(None),
+        )
+        found = connection.execute(query).scalar()
+        return None if found is None else int(found)
+
+    def see(self, connection: Connection, participant: int) -> None:
+        """The participant has come back with their receipt."""
+        change = update(participants).where(participants.c.id == participant)
+        connection.execute(change.values(seen=time.time()))
 
     def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> str:
         """The receipt, as it is stored, of one who goes on in another browser."""
@@ -445,6 +489,8 @@ class Participants:
         if not person.round or (person.round < needed and self._more(connection, person)):
             rounds = "1 round" if needed == 1 else f"{needed:,} rounds"
             raise Refused(409, f"this study requires {rounds}")
+        if self._waits(connection, person):
+            raise Refused(409, "this study is paused; come back later")
         self._end(connection, person)
 
     def leave(self, connection: Connection, participant: int) -> Screen:
@@ -457,7 +503,7 @@ class Participants:
             raise Refused(409, "this participant has finished")
         self._leave(connection, participant)
         if self._earned(connection, person):
-            self._note_code(connection, participant)
+            self._note_code(connection, person)
         return self.screen(connection, participant)
 
     def last_screen(self, connection: Connection, participant: int) -> Done:
@@ -465,6 +511,8 @@ class Participants:
         person = self.person(connection, participant)
         if person.finished is not None:
             raise Refused(409, "this participant has finished")
+        if self._earned(connection, person):
+            self._note_code(connection, person)
         found = self._done(connection, person)
         return replace(found, receipt=None, answers=0, left=True, erased=True, short=None)
 
@@ -479,7 +527,8 @@ class Participants:
         if self.assigned.open_questions(connection, participant):
             return
         person = self.person(connection, participant)
-        if person.finished is None and not self._more(connection, person):
+        over = person.finished is None and not self._more(connection, person)
+        if over and not self._waits(connection, person):
             self._end(connection, person)
 
     def _end(self, connection: Connection, person: Person) -> None:
@@ -498,11 +547,14 @@ class Participants:
             participants.c.id == participant, participants.c.finished.is_(None)
         )
         connection.execute(change.values(finished=time.time()))
-        if self._earned(connection, self.person(connection, participant)):
-            self._note_code(connection, participant)
+        person = self.person(connection, participant)
+        if self._earned(connection, person):
+            self._note_code(connection, person)
 
-    def _note_code(self, connection: Connection, participant: int) -> None:
-        put(connection, codes, {"participant": participant, "code": self.study.completion.code})
+    def _note_code(self, connection: Connection, person: Person) -> None:
+        put(connection, codes, {"participant": person.id, "code": self.study.completion.code})
+        if not person.test_run:
+            put(connection, paid, {"rater": person.rater})
 
     def _earned(self, connection: Connection, person: Person) -> bool:
         """Whether a participant has done what the code is for.
@@ -555,6 +607,8 @@ class Participants:
         over = person.finished is not None or person.left is not None
         if not over and (not person.round or self._more(connection, person)):
             return self._round_done(connection, person)
+        if not over and self._waits(connection, person):
+            return Paused(person.round, self.count(connection, person.id))
         return self._done(connection, person)
 
     def _round_done(self, connection: Connection, person: Person) -> RoundDone:
@@ -608,7 +662,9 @@ class Participants:
             begun = connection.execute(practising.limit(1)).first() is not None
             return None if begun else "before"
         done = person.enough is not None or (
-            person.round > 0 and not self._more(connection, person)
+            person.round > 0
+            and not self._more(connection, person)
+            and not self._waits(connection, person)
         )
         return "after" if self.study.settings.after and done else None
 
@@ -623,6 +679,12 @@ class Participants:
     def _more(self, connection: Connection, person: Person) -> bool:
         more = person.round < self._rounds(person) and person.enough is None
         return bool(more and (person.test_run or self.state(connection, joined=True) == "open"))
+
+    def _waits(self, connection: Connection, person: Person) -> bool:
+        """Whether a pause keeps the participant from the rounds that are needed."""
+        lacking = person.round < min(self.study.needed, self._rounds(person))
+        begun = person.round and person.enough is None and not person.test_run
+        return bool(lacking and begun and may_go_on(connection))
 
     def _blocks(self, person: Person | Asked) -> tuple[Block, ...]:
         return self.study.blocks(person.condition, person.seed)
@@ -672,6 +734,10 @@ class Participants:
         if code is None or not question.round or question.number <= question.of / 2:
             return None
         return code if self.count(connection, question.participant) >= question.of // 2 else None
+
+
+def _new_receipt() -> str:
+    return "-".join("".join(secrets.choice(CLEAR) for _ in range(4)) for _ in range(4))
 
 
 def _part(blocks: tuple[Block, ...], round: int) -> tuple[int | None, int | None]:

@@ -27,6 +27,7 @@ class Person(NamedTuple):
     test_run: int
     enough: float | None
     left: float | None
+    seen: float | None
 
 
 class Asked(NamedTuple):
