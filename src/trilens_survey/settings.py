@@ -364,7 +364,7 @@ class StudySettings(Settings, title="The study"):
     )
 
 
-def sections(model: type[BaseModel] = StudySettings) -> Iterator[type[BaseModel]]:
+def sections(model: Any = StudySettings) -> Iterator[type[BaseModel]]:
     """The models of all sections, the study's first."""
     seen: dict[type[BaseModel], None] = {}
 
@@ -382,5 +382,12 @@ def sections(model: type[BaseModel] = StudySettings) -> Iterator[type[BaseModel]
     yield from seen
 
 
-#: Every key that there is.
-KEYS = sorted({name for model in sections() for name in model.model_fields})
+#: Every key that there is, with the sections in which it stands.
+KEYS: dict[str, list[str]] = {
+    name: [
+        section
+        for section, field in StudySettings.model_fields.items()
+        if any(name in model.model_fields for model in sections(field.annotation))
+    ]
+    for name in sorted({name for model in sections() for name in model.model_fields})
+}

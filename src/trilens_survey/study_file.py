@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -77,7 +77,10 @@ def read_text(text: str) -> tuple[StudyText | None, list[Problem]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = None if mark is None else mark.line + 1
-        return None, [Problem(FILE, at, f"not valid YAML: {error.problem or error.context}")]
+        said = str(error.problem or error.context)
+        if "'}'" in said or said.startswith("mapping values"):
+            said += "; put quotes around the text if it has ? or : in it"
+        return None, [Problem(FILE, at, f"not valid YAML: {said}")]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         return None, [Problem(FILE, None, f"not valid YAML: {first}")]
@@ -121,7 +124,9 @@ def _with_text_keys(value: Any) -> Any:
     return value
 
 
-def problems_of(error: ValidationError, text: StudyText, known: Collection[str]) -> list[Problem]:
+def problems_of(
+    error: ValidationError, text: StudyText, known: Mapping[str, Sequence[str]]
+) -> list[Problem]:
     """What the models found wrong, in words, with lines.
 
     Parameters
@@ -129,7 +134,7 @@ def problems_of(error: ValidationError, text: StudyText, known: Collection[str])
     error
     text
     known
-        Every key that there is: one of them may have been meant.
+        Every key that there is, with its sections: one of them may have been meant.
     """
     found = []
     for one in error.errors(include_url=False):
@@ -168,12 +173,15 @@ _WORDS = {
 }
 
 
-def _in_words(error: ErrorDetails, path: Where, known: Collection[str]) -> str:
+def _in_words(error: ErrorDetails, path: Where, known: Mapping[str, Sequence[str]]) -> str:
     kind, given, context = error["type"], error["input"], error.get("ctx", {})
     name = label(path)
     if kind == "missing" or given is None:
         return f"{name} is missing"
     if kind == "extra_forbidden":
+        if path[-1] in known:
+            sections = " or ".join(f"{name}:" for name in known[str(path[-1])])
+            return f"unknown key {path[-1]!r} here; it belongs under {sections or 'no section'}"
         near = difflib.get_close_matches(str(path[-1]), known, 1)
         return f"unknown key {path[-1]!r}" + (f"; did you mean {near[0]!r}?" if near else "")
     if kind == "union_tag_not_found":
@@ -186,7 +194,7 @@ def _in_words(error: ErrorDetails, path: Where, known: Collection[str]) -> str:
         text = f"must be at {'least' if 'ge' in context else 'most'} {limit:,}"
     elif kind == "literal_error":
         text = f"must be {context['expected']}"
-    elif kind == "string_too_short":
+    elif kind == "string_too_short" or (kind == "too_short" and isinstance(given, str)):
         return f"{name} must have at least {context['min_length']} characters"
     elif kind.startswith("date"):
         text = "must be a date such as 2027-12-31"

@@ -182,8 +182,8 @@ def analyses(monkeypatch: pytest.MonkeyPatch, some_analysis: tl.Analysis) -> lis
     """How many answers were analysed each time; the analysis is always the same."""
     calls: list[int] = []
 
-    def analyze(statements: tl.Statements, **more: Any) -> tl.Analysis:
-        calls.append(len(statements))
+    def analyze(answers: tl.Answers, **more: Any) -> tl.Analysis:
+        calls.append(answers.n_statements)
         return some_analysis
 
     monkeypatch.setattr("trilens_survey.background.tl.analyze", analyze)

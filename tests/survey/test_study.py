@@ -115,6 +115,13 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
         ),
         ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
         ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
+        ([("kind: central", "platform: prolific\nkind: central")], "belongs under completion:"),
+        (
+            [("retention:", "links: {secret: short}\nretention:")],
+            "links.secret must have at least 16 characters",
+        ),
+        ([("retention:", "x: {ask: Why: so}\nretention:")], "put quotes around the text"),
+        ([("retention:", "x: {ask: What is it?}\nretention:")], "put quotes around the text"),
         ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
         ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
         ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
