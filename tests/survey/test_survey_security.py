@@ -287,7 +287,8 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY)
 def test_sql_and_script_in_every_field(app: Running, text: str) -> None:
     rater = app.participant()
-    receipt = rater.join(platform_id=text)
+    # what a platform has not filled in is no id, and is refused
+    receipt = rater.join(platform_id=text.replace("{{", "{"))
     question = rater.question()
     chosen = question["objects"][0]
     assert rater.answer(text, chosen).status_code == 404

@@ -202,7 +202,7 @@ def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> No
     page.click("#to-thanks")
     page.screen("thanks")
     look("thanks")
-    for name in ("failed", "closed", "resume", "gone", "cookies"):
+    for name in ("failed", "closed", "paused", "resume", "gone", "cookies"):
         page.browser.run(
             "document.body.dataset.screen = arguments[0];"
             "for (const one of document.getElementById('survey').children)"

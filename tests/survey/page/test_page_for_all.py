@@ -375,7 +375,9 @@ def test_the_id_in_a_link_signed_by_prolific(
 
 def test_an_id_that_is_in_use_is_told_kindly(visit: Callable[[str], Page], tmp_path: Path) -> None:
     with running(short_study(tmp_path / "study")) as app:
-        app.participant().join(platform_id="P1")  # in another browser
+        other = app.participant()  # in another browser
+        other.join(platform_id="P1")
+        other.question()
         page = visit(app.url)
         page.open("?language=en&PROLIFIC_PID=P1")
         page.screen("consent")
