@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make install   a virtual environment in .venv with every extra"
 	@echo "make demo      a simulated study from answers to a report"
-	@echo "make test      style, types, architecture, tests and doctests, in six minutes"
+	@echo "make test      style, types, architecture, tests and doctests, in ten minutes"
 	@echo "make test-slow the rest: long simulations, whole collections, the pages' examples"
 	@echo "make lint      style, types and architecture alone"
 	@echo "make docs      the documentation site, in site/"
@@ -45,10 +45,10 @@ lint: $(VENV)/installed-test
 	$(BIN)/lint-imports
 
 test: system lint
-	$(BIN)/pytest -n 2 --dist loadscope -m 'not slow'
+	$(BIN)/pytest -n 3 --dist loadscope -m 'not slow'
 
 test-slow: system $(VENV)/installed-test
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 3 -m slow
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
