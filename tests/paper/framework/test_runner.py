@@ -137,11 +137,11 @@ def test_cells_of_other_code_are_done_again(
 
 
 @pytest.mark.slow
-def test_ten_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
+def test_five_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
     journal = journal_of(tmp_path, TINY)
     program = [sys.executable, tiny_experiment.__file__, str(tmp_path), "2"]
     sizes = []
-    for kill in range(10):
+    for kill in range(5):
         # the moment: when the journal has grown past a point that lies within a line
         target = (journal.path.stat().st_size if journal.path.exists() else 0) + 90 * (kill % 3)
         child = subprocess.Popen(program, stderr=subprocess.DEVNULL)
