@@ -167,13 +167,13 @@ def _cell(value: Any) -> str:
     return f'<td style="text-align:{"right" if number else "left"}">{shown}</td>'
 
 
-def natural(name: str) -> tuple[bool, int, str]:
+def natural(name: str) -> tuple[bool, int, str, str]:
     """A key by which numbers come by their size, before other names.
 
     >>> sorted(["b", "10", "9"], key=natural)
     ['9', '10', 'b']
     """
     if not name.isdecimal():
-        return True, 0, name
+        return True, 0, "", name
     digits = name.lstrip("0")
-    return False, len(digits), digits
+    return False, len(digits), digits, name

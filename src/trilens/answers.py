@@ -490,10 +490,10 @@ class Answers:
                     "the statements have names already; leave objects= out", parameter="objects"
                 )
             return held
-        told = as_statements(self.source, self.kind)
         if named is None:
-            return told
-        return Statements(self.source, names=named.names, kind=told.kind)
+            return as_statements(self.source, self.kind)
+        kind = self.kind or as_statements(self.source).kind
+        return Statements(self.source, names=named.names, kind=kind)
 
     def _read_with(self, extra: Sequence[str]) -> ReadTables:
         listed = object_list(self.objects)

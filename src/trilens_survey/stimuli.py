@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from trilens._tabular import natural
 from trilens_survey.study_file import FILE, Problem
 
 #: Endings that are shown or played, and their media types.
@@ -120,7 +121,7 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
     problems: list[Problem] = []
     found: dict[str, Stimulus] = {}
     files = sorted(
-        (f for f in place.iterdir() if not f.name.startswith(".")), key=lambda f: _natural(f.stem)
+        (f for f in place.iterdir() if not f.name.startswith(".")), key=lambda f: natural(f.stem)
     )
     for file in files:
         label = f"{where}/{file.name}"
@@ -249,9 +250,3 @@ def _columns(header: list[str], what: str, languages: tuple[str, ...]) -> dict[s
         if name in header:
             columns[language] = header.index(name)
     return columns
-
-
-def _natural(stem: str) -> tuple[int, int, str]:
-    """Whole numbers in their order, then the rest by letters."""
-    digits = stem.isascii() and stem.isdigit()
-    return (0, int(stem), stem) if digits else (1, 0, stem)

@@ -881,39 +881,6 @@ def drawn_shares(
 
 
 @compiled(fastmath=True)
-def shares_at(
-    places: FloatArray,
-    one: FloatArray,
-    two: FloatArray,
-    closer: bool,
-    sign: float,
-    mean: FloatArray,
-) -> None:
-    """As `drawn_shares`, for objects that might be in other places, beside pairs of places."""
-    d, many = places.shape[1], len(one)
-    base = np.empty(many)
-    for p in range(many):
-        v = 0.0
-        for t in range(d):
-            v += (one[p, t] - two[p, t]) ** 2
-        base[p] = sign * np.sqrt(v)
-    for w in range(len(places)):
-        total = 0.0
-        for p in range(many):
-            to_j, to_k = 0.0, 0.0
-            for t in range(d):
-                to_j += (places[w, t] - one[p, t]) ** 2
-                to_k += (places[w, t] - two[p, t]) ** 2
-            u = min(sign * np.sqrt(to_j) - base[p], _CERTAIN)
-            if closer:
-                total += 1.0 / (1.0 + np.exp(-u))
-            else:
-                v = min(sign * np.sqrt(to_k) - base[p], _CERTAIN)
-                total += 1.0 / (1.0 + np.exp(u) + np.exp(v))
-        mean[w] = total / many
-
-
-@compiled(fastmath=True)
 def mean_distances_at(places: FloatArray, to: FloatArray, out: FloatArray) -> None:
     """The mean distance of some places to others."""
     for w in range(len(places)):

@@ -53,7 +53,6 @@ from trilens.maps.likelihood import (
     row_order,
 )
 from trilens.maps.map import Map
-from trilens.maps.pairs import Path
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.statements import Statements
 
@@ -691,51 +690,6 @@ def lapse_interval(
     return min(low, model.lapse), max(high, model.lapse)
 
 
-def place_errors(
-    statements: Statements,
-    weights: FloatArray | None,
-    model: Map,
-    l2: float,
-    raters: RaterWeights | None = None,
-    prior: FeaturePrior | None = None,
-) -> FloatArray:
-    """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
-
-    By the inverse of the Fisher information plus the penalty, without shifts and turns of the
-    whole map. Where that is too expensive, as if the other objects' places were known.
-
-    Parameters
-    ----------
-    statements, weights
-        That the map was fitted to.
-    model : Map
-    l2
-        The penalty of the fit.
-    raters
-        With whose weights the map was fitted.
-    prior
-        What features say, where it was fitted with them.
-    """
-    l2 = max(l2, _NO_L2)
-    n, d = model.X.shape
-    whole = n * d <= MOST_COORDINATES
-    path: Path | None = None if whole else "rows"
-    with one_blas_thread(), _seen(statements, weights, model, raters, 1, path) as (f, scale):
-        X = model.X * scale
-        unscaled = 1.0 / np.multiply.outer(np.ones(d) * scale, np.ones(d) * scale)
-        H = f.information(X, np.array([model.lapse]), whole=whole)
-        if not whole:
-            own = np.ones(n) if prior is None else prior.own_precision
-            held = 2 * l2 * own[:, None, None] * np.eye(d)
-            return np.asarray(np.linalg.inv(H + held) * unscaled, dtype=np.float64)
-        # weights tell how the map lies: it cannot be turned
-        free = moves_of_the_whole(X, turns=raters is None)
-        H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-        add_penalty(H, l2, prior)
-        errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
-    return errors[np.arange(n), :, np.arange(n)] * unscaled
-
-
 def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
     """Add the curvature of the penalty of places, (n d, n d), to that of the likelihood."""
     if prior is None:
@@ -766,13 +720,12 @@ def _seen(
     model: Map,
     raters: RaterWeights | None,
     n_threads: int | None = None,
-    path: Path | None = None,
     prior: FeaturePrior | None = None,
 ) -> Iterator[tuple[Likelihood, FloatArray | float]]:
     """The likelihood of coordinates times a scale, and the scale; 1 without raters' weights."""
     if raters is None:
         choices = collect_choices(statements, weights)
-        with likelihood(choices, model.length, model.alpha, n_threads, path) as f:
+        with likelihood(choices, model.length, model.alpha, n_threads) as f:
             yield with_prior(f, prior), 1.0
         return
     rows, R = raters.rows_of(statements), len(raters.names)

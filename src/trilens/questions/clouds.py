@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
@@ -173,6 +173,21 @@ def p_value(value: float, by_chance: FloatArray) -> float:
     0.15
     """
     return float((1 + (by_chance >= value).sum()) / (1 + len(by_chance)))
+
+
+def p_value_until(value: float, by_chance: Iterable[float], enough: int) -> float:
+    """`p_value`, which draws no more once ``enough`` of them are at least as large.
+
+    >>> p_value_until(2.0, [1.0, 3.0, 1.0], enough=2), p_value_until(2.0, [3.0, 1.0], enough=1)
+    (0.5, 1.0)
+    """
+    above = drawn = 0
+    for one in by_chance:
+        drawn += 1
+        above += one >= value
+        if above >= enough:
+            return above / drawn
+    return (above + 1) / (drawn + 1)
 
 
 def p_text(value: float) -> str:

@@ -15,7 +15,16 @@ from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
-from trilens.questions.clouds import CLOUDS, LEVEL, Places, Shape, nearest_of, null, p_value
+from trilens.questions.clouds import (
+    CLOUDS,
+    LEVEL,
+    Places,
+    Shape,
+    nearest_of,
+    null,
+    p_value,
+    p_value_until,
+)
 from trilens.questions.cluster.spectral import (
     coordinate_clusters,
     in_order_of_appearance,
@@ -488,13 +497,7 @@ def _unequal(
 
     number = CLOUDS + _MORE_CLOUDS
     enough = int(LEVEL / TIMES_UNEQUAL * (number + 1))
-    above = clouds = 0
-    for value in null(map_, shape, better, number, rng=rng):
-        clouds += 1
-        above += value >= beyond
-        if above >= enough:
-            return above / clouds
-    return (above + 1) / (clouds + 1)
+    return p_value_until(beyond, null(map_, shape, better, number, rng=rng), enough)
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
