@@ -1,13 +1,12 @@
 """What features are worth: maps with them beside maps without, and beside the raw vectors.
 
-    python benchmarks/bench_features.py [--parts things,unasked,useless,usps,time,coverage]
+    python benchmarks/bench_features.py [--parts things,unasked,useless,usps,time]
 
 ``things``: held-out answers about THINGS (a fifth of 50,000) from 2,000 to 40,000 others, with
 CLIP vectors, without, and by the vectors alone. ``unasked``: answers with an object that no answer
 of the fit names. ``useless``: small studies with features that are drawn, or those of other
 objects. ``usps``: classes of 100 digits from 500 answers, pixels as features. ``time``: CPU seconds
-for 100,000 answers. ``coverage``: how often the 95 % set holds the medoid, and how often outliers
-are claimed in clouds that have none.
+for 100,000 answers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import trilens as tl
-from claims_designs import statements
+from claims import statements
 from designs import study
 
 OBJECTS = 1854
@@ -30,7 +29,7 @@ TARGETS = {2_000: 0.50, 5_000: 0.525, 10_000: 0.545, 20_000: 0.56, 40_000: None}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--parts", default="things,unasked,useless,usps,time,coverage")
+    parser.add_argument("--parts", default="things,unasked,useless,usps,time")
     parser.add_argument("--sizes", default=",".join(map(str, TARGETS)))
     parser.add_argument("--studies", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
@@ -171,45 +170,12 @@ def timed(args: argparse.Namespace) -> None:
     print(f"ratio {seconds[1] / seconds[0]:.2f} (target 2)")
 
 
-def coverage(args: argparse.Namespace) -> None:
-    held: dict[str, list[tuple[bool, bool, int, int]]] = {}
-    for seed in range(args.first, args.first + args.studies):
-        made = study("central", "plane", "random", "soft", seed, n=30, answers=450)
-        S, rng = statements(made), np.random.default_rng([8, seed])
-        F = vectors(made.points, rng)
-        for name, given in (
-            ("none", None),
-            ("useful", F),
-            ("useless", rng.standard_normal(F.shape)),
-            ("misleading", F[rng.permutation(len(F))]),
-        ):
-            M = tl.ChoiceMap(n_jobs=1).fit(S, features=given)
-            found = tl.medoid(S, model=M)
-            inside = {S.names.index(one) for one in found.candidates}
-            held.setdefault(name, []).append(
-                (
-                    made.nearest in inside,
-                    made.deepest in inside,
-                    len(inside),
-                    tl.outliers(S, model=M).suggested > 0,
-                )
-            )
-    for name, rows in held.items():
-        nearest, deepest, size, alarms = np.mean(rows, axis=0)
-        print(
-            f"features {name}, {len(rows)} studies: the set of {size:.1f} objects holds the "
-            f"nearest in {nearest:.2f}, the deepest in {deepest:.2f}; outliers in {alarms:.2f}",
-            flush=True,
-        )
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "things": things,
     "unasked": unasked,
     "useless": useless,
     "usps": usps,
     "time": timed,
-    "coverage": coverage,
 }
 
 if __name__ == "__main__":

@@ -465,6 +465,8 @@ class People:
         The share of answers that are the object on the left, whatever it is.
     by_group : bool
         Only the groups of the objects are looked at; ties are broken at random.
+    noise : float
+        Noise on the distances themselves, the same for everybody, by their mean.
     """
 
     sharpness: float = np.inf
@@ -477,6 +479,7 @@ class People:
     drift: float = 0.0
     left: float = 0.0
     by_group: bool = False
+    noise: float = 0.0
 
 
 PEOPLE: dict[str, People] = {
@@ -503,6 +506,7 @@ PEOPLE: dict[str, People] = {
     "learning": People(sharpness=SHARPNESS, wrong=(0.32, 0.32), drift=-0.3),
     "left": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), left=0.15),
     "categories": People(wrong=(0.05, 0.05), by_group=True),
+    "noisy": People(noise=0.3),
     "guesses": People(clickers=1.0),
 }
 
@@ -574,6 +578,10 @@ def study(
         labels = objects.labels if objects.labels is not None else rng.integers(4, size=n)
         D = (labels[:, None] != labels[None]).astype(float)
         objects = Shape(objects.points, labels)
+    clear = D
+    if crowd.noise:
+        moved_by = np.triu(crowd.noise * rng.standard_normal((n, n)), 1)
+        D = np.abs(D + moved_by + moved_by.T)
     # every rater's own distances
     sort, own = {}, []
     another = SHAPES[shape](n, rng)
@@ -660,6 +668,9 @@ def study(
         rest = shown[np.arange(3)[None] != chosen[:, None]].reshape(-1, 2)
         triples = np.c_[first, rest]
     depth = np.mean(depths, axis=0) if depths else centrality_of(kind, D, crowd.sharpness)
+    expected = np.mean(expected, axis=0) if expected else depth
+    if crowd.noise:
+        D, depth = clear, centrality_of(kind, clear)
     # of two views that are as common, neither is the common one
     typically = (D + other) / 2 if crowd.other_view == 0.5 else D
     careful = [rate for r, rate in own if sorts[r] in ("careful", "other view", "inverted")]
@@ -674,7 +685,7 @@ def study(
         points=objects.points,
         distances=D,
         depth=depth,
-        expected=np.mean(expected, axis=0) if expected else depth,
+        expected=expected,
         nearest=int(typically.sum(axis=1).argmin()),
         deepest=int(depth.argmax()),
         wrong=clicked + (1 - crowd.clickers) * (rate + left - rate * left),
