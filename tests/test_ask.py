@@ -59,7 +59,7 @@ def study(kind: str, seed: int = 3) -> Statements:
         chosen = np.where(wrong, rng.integers(3, size=len(asked)), chosen)
         triples = np.stack([asked[rows, (chosen + i) % 3] for i in range(3)], axis=1)
     names = [f"object {i}" for i in rng.permutation(16)]
-    return Statements(triples, 16, names=names, kind=kind)
+    return Statements(triples, 16, names=names, kind=kind, raters=[f"r{i % 6}" for i in rows])
 
 
 def answered(question: Question, data: Any, names: tuple[str, ...], **more: Any) -> Any:

@@ -160,9 +160,8 @@ class Design:
                 "More raters with the same list would not widen what was asked; new questions do."
             )
         if self.one_rater_leads:
-            said.append(
-                f"One rater ({self.largest_rater}) gave {self.largest_share:.0%} of the answers."
-            )
+            who = "" if self.largest_rater is None else f" ({self.largest_rater})"
+            said.append(f"One rater{who} gave {self.largest_share:.0%} of the answers.")
         return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:

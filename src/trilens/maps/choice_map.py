@@ -377,13 +377,13 @@ class ChoiceMap(MapEstimator):
 
     @property
     def rater_lapses_(self) -> dict[object, float]:
-        """The lapse of each rater; empty without raters."""
-        return self._fit.raters.lapses
+        """The lapse of each rater; empty without raters, and of files too large to hold."""
+        return {} if self._fit.passes is not None else self._fit.raters.lapses
 
     @property
     def rater_lapse_intervals_(self) -> dict[object, tuple[float, float]]:
         """Of each lapse the 95 % credible interval."""
-        return self._fit.raters.intervals
+        return {} if self._fit.passes is not None else self._fit.raters.intervals
 
     @property
     def raters_(self) -> Literal["one", "weights"]:

@@ -143,6 +143,7 @@ class Fit:
         What was chosen: dimensions, penalty, length, shares of features.
     raters : Raters
         The share of careless answers of each rater, and their weights where these were fitted.
+        Of files too large to hold, raters are the numbers that they have in ``sample``.
     features : Features or None
     weights : (m,) array or None
         How often each statement counts.
@@ -227,14 +228,15 @@ class Fit:
         """What was asked of whom."""
         if self.base is not None:
             return self.base.design
-        stored = self.stored.get("design")
+        stored: Design | None = self.stored.get("design")
         if stored is not None:
-            found: Design = stored
-            return found
+            return stored
         # the order in which questions were asked tells whether answers led to them
         if self.rows_given is None:
             return design(self.sample, in_time=False)
-        return design(self.rows_given)
+        found = design(self.rows_given)
+        # of files too large to hold, raters are numbers that nobody knows
+        return found if self.passes is None else replace(found, largest_rater=None)
 
     @cached_property
     def support(self) -> Support:
@@ -953,8 +955,6 @@ def _fitted(
         placed = replace(placed, map=_refined(passes, placed))
     if progress is not None:
         progress(1.0)
-    # in the sample of very many answers, raters are numbers
-    raters = placed.raters if passes is None else Raters()
     return Fit(
         placed.map,
         asked,
@@ -963,7 +963,7 @@ def _fitted(
         sample,
         how,
         placed.settings,
-        raters,
+        placed.raters,
         features,
         weights,
         placed.log_likelihood,
