@@ -1,4 +1,4 @@
-"""Pages that the code writes: the formats' tables, the API, and formulas as MathML.
+"""What the code writes on the pages: tables of formats and settings, the API, formulas as MathML.
 
 A Sphinx extension. What it prints comes from the tables that trilens itself works with, so a new
 column, ending or public name appears by itself, and one without a description stops the build.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from datetime import date
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import trilens
 from trilens.files.source import ENDINGS, READ_ONLY
@@ -146,6 +147,67 @@ def endings_table() -> str:
     )
 
 
+_PLAIN_TYPES = {int: "whole number", float: "number", bool: "true or false", date: "date"}
+
+
+def settings_tables() -> str:
+    """Every key of ``study.yaml``, section by section, from the models that check it."""
+    from trilens_survey.settings import sections
+
+    return "\n\n".join(map(_settings, sections()))
+
+
+def _settings(model: Any) -> str:
+    title = model.model_config.get("title") or model.__name__.lower()
+    rows = [
+        [f"`{name}`", _value(name, field), (field.description or "").replace("|", "\\|")]
+        for name, field in model.model_fields.items()
+    ]
+    about = " ".join((inspect.getdoc(model) or "").split())
+    table = _table(["key", "value", "meaning"], rows)
+    return f"**{title[:1].upper()}{title[1:]}.** {about}\n\n{table}"
+
+
+def _value(name: str, field: Any) -> str:
+    if name in ("at_most", "gain", "level"):
+        kind = "number"
+    else:
+        kind = _kind(field.annotation, field.metadata)
+    if field.is_required():
+        return f"{kind}; needed"
+    default = field.default
+    if field.default_factory is not None or default is None or default == ():
+        return kind
+    shown = list(default) if isinstance(default, tuple) else default
+    shown = str(shown).lower() if isinstance(shown, bool) else shown
+    return f"{kind} ({shown})".replace("'", "")
+
+
+def _kind(annotation: Any, metadata: Any = ()) -> str:
+    """What a value of ``study.yaml`` is, in words."""
+    if any("as_text" in repr(one) for one in metadata):
+        return "text"
+    if any("_options" in repr(one) for one in metadata):
+        return "texts"
+    inner = [one for one in get_args(annotation) if one is not type(None)]
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{word}`" for word in inner)
+    if hasattr(annotation, "model_config"):
+        return "section: " + (annotation.model_config.get("title") or annotation.__name__.lower())
+    if annotation in _PLAIN_TYPES:
+        return _PLAIN_TYPES[annotation]
+    if annotation is str:
+        return "word or line"
+    if hasattr(annotation, "__metadata__"):
+        return _kind(inner[0], annotation.__metadata__)
+    if get_origin(annotation) is tuple:
+        of = _kind(inner[0]).removeprefix("section: ")
+        return "two texts" if len(inner) == 2 and inner[1] is not Ellipsis else f"list of {of}"
+    if get_origin(annotation) is dict:
+        return f"names, each with {_kind(inner[1]).removeprefix('section: ')}"
+    return " or ".join(dict.fromkeys(_kind(one).removeprefix("section: ") for one in inner))
+
+
 #: The rooms of the API.
 ROOMS = (
     "statements",
@@ -174,6 +236,7 @@ TABLES = {
     "picks": picks_table,
     "presets": presets_table,
     "endings": endings_table,
+    "settings": settings_tables,
 }
 
 

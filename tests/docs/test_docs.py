@@ -85,12 +85,21 @@ def test_the_formats_page_has_every_column_name_and_ending(fromcode):
         *directives(DOCS / "formats.md", "from-code"),
         *directives(DOCS / "files.md", "from-code"),
         *directives(DOCS / "questions" / "index.md", "from-code"),
+        *directives(DOCS / "survey-settings.md", "from-code"),
     ]
     assert sorted(shown) == sorted(fromcode.TABLES)
     text = "\n".join(fromcode.TABLES[name]() for name in shown)
     every = [name for names in NAMES.values() for name in names]
     for name in (*every, *SHOWN_STEMS, *ENDINGS, *PRESETS):
         assert f"`{name}`" in text
+
+
+def test_the_page_of_settings_has_every_key(fromcode):
+    from trilens_survey.settings import KEYS
+
+    made = fromcode.settings_tables()
+    assert KEYS
+    assert [key for key in KEYS if f"| `{key}` |" not in made] == []
 
 
 def test_a_column_without_description_stops_the_build(fromcode, monkeypatch):
