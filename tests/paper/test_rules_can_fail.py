@@ -31,6 +31,9 @@ from trilens_paper.ingredients.methods import (
 )
 from trilens_paper.registry import EXPERIMENTS, Point, Results
 
+#: The claims of all experiments, on made-up data of every sort.
+pytestmark = pytest.mark.slow
+
 Series = tuple[Any, ...]  # method, metric, and where there are some k, sigma, item
 MEDOIDS = (ALG1, CROWD_MEDIAN, *EMBEDDINGS, LENS_MAP)
 ALG5 = (ALG5_WEIGHTED, ALG5_UNWEIGHTED)

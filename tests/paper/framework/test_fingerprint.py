@@ -33,8 +33,8 @@ def with_change(tmp_path: Path) -> Callable[[str, str, str], str]:
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("trilens/simulate/answers.py", "1", "2"),
-        ("trilens/maps/lens_map.py", "0.5", "0.6"),
+        pytest.param("trilens/simulate/answers.py", "1", "2", marks=pytest.mark.slow),
+        pytest.param("trilens/maps/lens_map.py", "0.5", "0.6", marks=pytest.mark.slow),
         ("trilens_paper/ingredients/methods.py", "times: int = 5", "times: int = 6"),
         ("trilens_paper/framework/experiment.py", "2**31", "2**30"),
     ],
