@@ -1,4 +1,4 @@
-"""Run benchmarks and write docs/benchmarks.md from what they print.
+"""Run benchmarks and keep what they print in benchmarks/measured.md.
 
     python benchmarks/write_page.py               # all of them
     python benchmarks/write_page.py bench_csv.py  # some; the others' sections stay as they are
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+PAGE = HERE / "measured.md"
 START = "<!-- measured: everything below is written by benchmarks/write_page.py -->"
 
 
