@@ -9,7 +9,6 @@ import warnings
 import joblib
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -185,7 +184,6 @@ def test_coordinates_come_as_the_table_that_was_asked_for(estimator, drawn):
     pd.testing.assert_frame_equal(model.transform(S), frame)
     # a table of statements has rows of another meaning, and another number
     pd.testing.assert_frame_equal(clone(model).fit_transform(S.to_frame()).loc[frame.index], frame)
-    assert isinstance(model.set_output(transform="polars").transform(S), pl.DataFrame)
     assert isinstance(clone(estimator).fit_transform(S), np.ndarray)
 
 

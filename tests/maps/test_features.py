@@ -6,13 +6,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.optimize import check_grad
 
 import trilens as tl
+from arrowtable import ArrowTable
 from featured_study import answers, featured, study
 from trilens.maps.features import FeaturedLikelihood, FeaturePrior, Features, read_features
 from trilens.maps.likelihood import collect_choices, likelihood
@@ -43,7 +43,7 @@ def test_names_are_matched_in_every_table():
     same(frame)
     same(frame.reset_index(names="object"))
     columns = {"word": names, **{f"x{k}": ROWS[turned, k] for k in range(3)}}
-    same(pl.DataFrame(columns))
+    same(ArrowTable(columns))
     same(pa.table(columns))
     same(dict(zip(names, ROWS[turned], strict=True)))
     same(pd.DataFrame(ROWS))  # rows counted from 0 have no names
@@ -63,7 +63,7 @@ def test_names_may_be_numbers():
     mixed = rng.permutation(6)
     frame = pd.DataFrame({"object": mixed + 101, "x": F[mixed, 0], "y": F[mixed, 1]})
     expected = read_features(F, names, 6).blocks[0].factor
-    for given in (frame, frame.set_index("object"), pl.from_pandas(frame)):
+    for given in (frame, frame.set_index("object"), ArrowTable(pa.Table.from_pandas(frame))):
         assert np.allclose(read_features(given, names, 6).blocks[0].factor, expected)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-import polars as pl
 import pytest
 
+from arrowtable import ArrowTable
 from trilens.errors import LabelError
 from trilens.questions.labels import label_of_each
 
@@ -18,7 +18,7 @@ NAMES = ("a", "b", "10")
         {"10": "x", "b": "y"},
         pd.Series({"10": "x", "b": "y"}),
         pd.DataFrame({"object": ["10", "b"], "label": ["x", "y"]}),
-        pl.DataFrame({"label": ["x", "y"], "object": ["10", "b"]}),
+        ArrowTable({"label": ["x", "y"], "object": ["10", "b"]}),
         [None, "y", "x"],
         pd.Series([None, "y", "x"]),
         pd.Series(["x", "y", None], index=[10, "b", "a"]),

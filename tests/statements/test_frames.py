@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
 import drawn
 import trilens as tl
+from arrowtable import ArrowTable
 from nasty import NAMES
 from trilens.errors import FormatError, StatementError
 from trilens.statements import KINDS, Statements, as_statements
@@ -25,7 +25,7 @@ COLUMNS = {
 }
 MADE = {
     "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
+    "any other": ArrowTable,
     "arrow": pa.table,
     "dict": dict,
     "rows": lambda columns: [
@@ -50,7 +50,7 @@ def test_every_table_gives_the_same_statements(made):
     np.testing.assert_array_equal(S.seconds, [1.5, 2.0, np.nan])
 
 
-@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("made", [pd.DataFrame, ArrowTable, pa.table])
 def test_every_function_takes_a_table(made):
     S = tl.simulate_statements(np.arange(8.0)[:, None], 160, kind="closer", random_state=0)
     columns = dict(zip(["anchor", "near", "far"], S.triples.T, strict=True))
@@ -79,22 +79,19 @@ def test_integers_beside_a_gap_are_still_integers():
         Statements(table)
 
 
+SHOWN = {"shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
+
+
 def test_the_chosen_one_among_those_shown():
-    table = pl.DataFrame(
-        {"chosen": ["b", "c"], "shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
-    )
-    S = Statements(table, kind="odd")
+    S = Statements({"chosen": ["b", "c"], **SHOWN}, kind="odd")
     assert list(S) == [("b", "a", "c"), ("c", "a", "b")]
     assert S.kind == "odd"
     assert S.places.tolist() == [1, 0]
     with pytest.raises(StatementError, match="statement 0: the chosen object 'z' is not among"):
-        Statements(table.with_columns(chosen=pl.lit("z")))
+        Statements({"chosen": ["z", "z"], **SHOWN})
 
 
-SHOWN = {"shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
-
-
-@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+@pytest.mark.parametrize("made", [pd.DataFrame, ArrowTable, pa.table, dict])
 @pytest.mark.parametrize(
     "answers",
     [
@@ -119,7 +116,7 @@ def test_answers_are_positions_as_in_a_file(made, answers, tmp_path):
 @pytest.mark.parametrize(
     "answers", [["Left", "right"], ["a", "b"], [0, 1], [1, 2], ["first", "Second"]]
 )
-@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("made", [pd.DataFrame, ArrowTable])
 def test_two_beside_a_center(made, answers):
     votes = {"Center": ["x", "x"], "Left": ["a", "a"], "Right": ["b", "b"], "Answer": answers}
     S = Statements(made(votes))
@@ -168,7 +165,7 @@ def test_names_fix_the_order_and_add_objects():
 def test_a_frame_of_three_counted_columns_is_a_file_without_header():
     array = np.array([["x", "y", "z"]])
     assert list(Statements(pd.DataFrame(array), kind="closer")) == [("x", "y", "z")]
-    assert list(Statements(pl.DataFrame(array))) == [("x", "y", "z")]
+    assert list(Statements(ArrowTable(array))) == [("x", "y", "z")]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +224,7 @@ def test_columns_have_the_names_that_people_give_them():
     assert S.seconds.tolist() == [1.8]
     odd = {"chosen_odd": ["b"], "image1": ["a"], "image2": ["b"], "image3": ["c"], "RT": [2.5]}
     assert Statements(odd).kind == "odd"
-    assert list(Statements(pl.DataFrame(odd))) == [("b", "a", "c")]
+    assert list(Statements(ArrowTable(odd))) == [("b", "a", "c")]
     assert Statements(odd).seconds.tolist() == [2.5]
     assert Statements(odd | {"RT": [1800.0]}).seconds.tolist() == [1.8]
 
@@ -259,7 +256,7 @@ def test_an_arrow_table_keeps_everything(S, seed):
         questions=np.arange(m),
     )
     assert Statements(full.to_arrow()) == full
-    assert Statements(pl.from_arrow(full.to_arrow()), names=full.names) == full
+    assert Statements(ArrowTable(full.to_arrow()), names=full.names) == full
     if m:
         assert Statements(full.to_frame(), names=full.names) == full
 
@@ -349,12 +346,12 @@ ARRAYS = {
     "pandas": pd.DataFrame(ROWS),
     "nullable": pd.DataFrame(ROWS, dtype="Int64"),
     "floats of pandas": pd.DataFrame(ROWS, dtype=float),
-    "polars": pl.DataFrame(np.array(ROWS)),
+    "any other": ArrowTable(np.array(ROWS)),
     "arrow": pa.table([list(column) for column in zip(*ROWS, strict=True)], names=["0", "1", "2"]),
 }
 TABLES = {
     "pandas": pd.DataFrame(ROWS, columns=NAMED),
-    "polars": pl.DataFrame(np.array(ROWS), schema=NAMED),
+    "any other": ArrowTable(dict(zip(NAMED, np.array(ROWS).T, strict=True))),
     "arrow": pa.table([list(column) for column in zip(*ROWS, strict=True)], names=NAMED),
     "dict": dict(zip(NAMED, zip(*ROWS, strict=True), strict=True)),
     "records": [dict(zip(NAMED, row, strict=True)) for row in ROWS],
