@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
-from trilens.errors import FormatError, KindError, ParameterError, StatementError, TrilensError
+from trilens.errors import FormatError, KindError, ParameterError, StatementError
 from trilens.files import read_statements, scan_statements, write_statements
 from trilens.files.objects import object_list
-from trilens.files.source import Source
 from trilens.statements import Statements
 
 HEADER = "central,other_1,other_2\n"
@@ -223,62 +220,3 @@ def test_object_lists(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(FormatError, match=what):
             object_list(path)
-
-
-VALID = {
-    ".csv": b'central,other_1,other_2,rater,round,seconds\n7,"b, c",d,r,1,2.5\n"1",2,3,,2,\n',
-    ".tsv": b"7\t8\t9\n1\t2\t3\n",
-    ".txt": b" 7 8  9\n1 2 3\n",
-    ".jsonl": b'{"odd": 1, "other_1": 2, "other_2": 3, "seconds": 0.5}\n' * 2,
-}
-
-
-def mutated(data: bytes) -> st.SearchStrategy[bytes]:
-    """Some bytes replaced, some cut out, some put in."""
-    edit = st.tuples(st.integers(0, len(data)), st.integers(0, 8), st.binary(max_size=8))
-
-    def apply(edits: list[tuple[int, int, bytes]]) -> bytes:
-        changed = data
-        for at, gone, new in edits:
-            changed = changed[:at] + new + changed[at + gone :]
-        return changed
-
-    return st.lists(edit, min_size=1, max_size=3).map(apply)
-
-
-def read_or_refuse(data: bytes, ending: str, folder: Path) -> None:
-    path = folder / f"fuzz{ending}"
-    path.write_bytes(data)
-    refusals = []
-    for options in ({}, {"columns": ["odd", "other_1", "other_2"]}, {"objects": ["1", "7", "b"]}):
-        for work in (
-            read_statements,
-            lambda path, **options: list(scan_statements(path, **options)),
-        ):
-            try:
-                work(path, **options)
-            except TrilensError as error:
-                refusals.append(str(error))
-    assert not any("\n" in refusal for refusal in refusals)
-
-
-@pytest.mark.parametrize("ending", [*VALID, ".parquet", ".arrow", ".npz", ".csv.gz", ""])
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(data=st.data())
-def test_no_other_error_escapes(ending: str, data: st.DataObject, tmp_path: Path) -> None:
-    seed = VALID.get(ending)
-    if seed is None:
-        path = tmp_path / f"valid{ending or '.csv'}"
-        if not path.exists():
-            S = Statements([[0, 1, 2]] * 3, names=["a", "7", "1"], raters=["r"] * 3, kind="central")
-            write_statements(S, path)
-        seed = path.read_bytes()
-    read_or_refuse(data.draw(mutated(seed) | st.binary(max_size=64)), ending, tmp_path)
-
-
-def test_a_source_names_itself_in_every_problem() -> None:
-    source = Source("s.csv", ".csv", None, False, b"")
-    for error in (MemoryError(), OSError(5, os.strerror(5)), EOFError("x")):
-        assert "s.csv" in source._problem(error)

@@ -1,21 +1,30 @@
 """Files as people have them, each with what it is to be read as beside it.
 
 ``golden/NAME.expected.json`` has the options, the kind, the statements and what else is known of
-them, and the codes of the cautions; or the words of the refusal.
+them, and the codes of the cautions; or the words of the refusal. ``cases.jsonl`` has the same of
+small files, one in a line. After a change that is meant, ``python test_golden.py`` writes
+``cases.jsonl`` anew: look at what has changed.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import trilens as tl
 from trilens.errors import TrilensError
 from trilens.files import Reading, read_statements, scan_statements
 
 FOLDER = Path(__file__).parent / "golden"
 FILES = sorted(path.name.removesuffix(".expected.json") for path in FOLDER.glob("*.expected.json"))
+LINES = Path(__file__).with_name("cases.jsonl")
+CASES = [json.loads(line) for line in LINES.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -40,8 +49,79 @@ def test_golden(name):
     assert [each.code for each in told[0].concerns] == expected["cautions"]
     parts = [list(row) for part in scan_statements(FOLDER / name, 1, **options) for row in part]
     assert parts == expected["statements"]
+    if told[0].header and name.endswith(".csv") and name not in NO_TABLES:
+        table = pd.read_csv(FOLDER / name, sep=None, engine="python", dtype=str)
+        T = tl.Answers(table, **options).read()
+        assert (T.kind, list(T), T.names) == (S.kind, list(S), S.names)
+        for field in ("raters", "seconds", "places"):
+            np.testing.assert_array_equal(getattr(T, field), getattr(S, field))
+
+
+#: What pandas reads otherwise (rows below the header, another encoding), and rows that are raters,
+#: whose numbers begin below the header in a file.
+NO_TABLES = ("qualtrics_titles.csv", "utf16.csv", "google_forms.csv")
 
 
 def test_every_file_has_its_expectation():
     files = {path.name for path in FOLDER.iterdir() if not path.name.endswith(".expected.json")}
     assert files == set(FILES)
+
+
+def outcome(case: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What becomes of a file: what is read of it, without what there is not; or the refusal."""
+    path = folder / f"s{case['ending']}"
+    path.write_bytes(case["text"].encode() if "text" in case else case["latin_1"].encode("latin-1"))
+    options = dict(case["options"])
+    for name, text in case.get("beside", {}).items():
+        options[name] = folder / f"{name}.csv"
+        options[name].write_bytes(text.encode())
+    told: list[Reading] = []
+
+    def here(text: str) -> str:
+        return text.replace(f"{folder}/", "")
+
+    try:
+        S = read_statements(path, tell=told.append, **options)
+    except TrilensError as error:
+        return {"error": here(str(error))}
+    parts = [row for part in scan_statements(path, 1, **options) for row in part]
+    assert parts == list(S)
+    columns = {
+        name: getattr(S, name) for name in ("raters", "rounds", "seconds", "places", "questions")
+    }
+    found = {
+        "kind": S.kind,
+        "told": told[0].kind_told,
+        "objects": list(S.names),
+        "statements": [list(row) for row in S],
+        **{name: plain(values) for name, values in columns.items()},
+        "left_out": list(told[0].left_out),
+        "cautions": [each.code for each in told[0].concerns],
+        "notes": list(told[0].notes),
+        "skipped": [[fault.row, fault.problem] for fault in told[0].faults],
+    }
+    found = {name: value for name, value in found.items() if value not in (None, [])}
+    return {"read": json.loads(here(json.dumps(found)))}
+
+
+def plain(values: Any) -> list[Any] | None:
+    return (
+        None if values is None else pd.Series(values, dtype=object).replace({np.nan: None}).tolist()
+    )
+
+
+@pytest.mark.parametrize("topic", dict.fromkeys(case["topic"] for case in CASES))
+def test_cases(topic, tmp_path):
+    for case in CASES:
+        if case["topic"] == topic:
+            expected = {name: case[name] for name in ("read", "error") if name in case}
+            assert outcome(case, tmp_path) == expected, case["options"]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        for case in CASES:
+            for name in ("read", "error"):
+                case.pop(name, None)
+            case |= outcome(case, Path(made))
+    LINES.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in CASES))

@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from trilens.answers import Answers
-from trilens.errors import FormatError, StatementError
+from trilens.errors import FormatError
 from trilens.files import read_statements, scan_statements
-from trilens.files.objects import object_list
 from trilens.files.source import owned
-from trilens.files.text import even_spaces, plain_integers
+from trilens.files.text import plain_integers
 from trilens.statements import Statements
 from trilens.statements.names import is_integer
 
@@ -76,36 +75,6 @@ def test_things(data_dir: Path) -> None:
     np.testing.assert_array_equal(names[S.triples], rows[:, [2, 0, 1]])
 
 
-def test_header_in_any_order(read) -> None:
-    S = read("rater,other_2,seconds,odd,note,other_1,round\nR,c,1.5,a,x,b,\n,f,,d,x,e,2\n")
-    assert (S.kind, named(S)) == ("odd", [["a", "b", "c"], ["d", "e", "f"]])
-    assert S.names == ("a", "b", "c", "d", "e", "f")
-    assert S.raters.tolist() == ["R", ""]
-    assert S.rounds.tolist() == ["", "2"]
-    assert S.seconds[0] == 1.5
-    assert np.isnan(S.seconds[1])
-
-
-def test_chosen_and_shown(read) -> None:
-    content = "shown_1,shown_2,shown_3,chosen\na,b,c,a\na,b,c,b\na,b,c,c\n"
-    expected = [["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]]
-    assert named(read(content)) == expected
-    assert read(content).kind == "central"
-    assert read(content, kind="odd").kind == "odd"
-    assert read(content.replace("chosen", "chosen_odd")).kind == "odd"
-
-
-def test_first_appearance_is_by_row_then_column(read) -> None:
-    assert read("z,y,x\nw,z,v\n").names == ("z", "y", "x", "w", "v")
-    assert read("other_2,central,other_1\nx,z,y\n").names == ("z", "y", "x")
-
-
-@pytest.mark.parametrize("odd_one", ["007", "+7", "-0", "0x1F", '" 7"', '"7\t"', "\u0667"])
-def test_integers_that_are_not_plain_are_kept_as_written(read, odd_one: str) -> None:
-    S = read(f"10,9,8\n{odd_one},10,7\n")
-    assert S.names == ("10", "9", "8", odd_one.strip('"'), "7")
-
-
 def test_whole_numbers_with_a_point_are_one_name_in_files_and_tables(read) -> None:
     """pandas writes a column of integers with a gap as 1.0, 2.0, ...: both are the same objects."""
     S = read("central,other_1,other_2\n10,9.0,8\n7.0,10.0,8\n")
@@ -114,105 +83,11 @@ def test_whole_numbers_with_a_point_are_one_name_in_files_and_tables(read) -> No
     assert read("central,other_1,other_2\n10,9.0,8\nv2.0,10.0,8\n").names[1] == "9.0"
 
 
-def test_a_negative_time_is_none(read) -> None:
-    rows = "central,other_1,other_2,seconds\na,b,c,1.5\nb,a,c,-0.2\nc,a,b,2\n"
-    with pytest.raises(FormatError, match=r"row 3: '-0.2' in column seconds is not a number of s"):
-        read(rows)
-    assert read(rows, skip_bad=True).seconds.tolist() == [1.5, 2]
-    with pytest.raises(StatementError, match=r"statement 1: '-0.2' in column seconds"):
-        Statements(
-            {
-                "central": ["a", "b"],
-                "other_1": ["b", "a"],
-                "other_2": ["c", "c"],
-                "seconds": [1.5, -0.2],
-            }
-        )
-
-
-def test_a_name_with_its_unit_is_believed(read) -> None:
-    for name in ("rt_s", "RT (s)", "reaction time [s]", "rt.s"):
-        assert read(f"odd,other_1,other_2,{name}\na,b,c,130\nb,a,c,120\n").seconds[0] == 130
-    assert read("odd,other_1,other_2,RTs\na,b,c,1300\nb,a,c,1200\n").seconds[0] == 1.3
-
-
 def test_numerical_order(read) -> None:
     assert read("10,9,100\n").names == ("9", "10", "100")
     big = str(10**30)
     assert read(f"{big},9,100\n").names == ("9", "100", big)
     assert read("1,0,2\n")._names is None
-
-
-@pytest.mark.parametrize("separator", [",", "\t", ";", " ", "   "])
-@pytest.mark.parametrize("ending", [".csv", ".txt", ".dat", ".unknown"])
-def test_separator_is_found(read, separator: str, ending: str) -> None:
-    for rows in ([["3", "1", "2"], ["1", "2", "4"]], [["a", "b", "c"], ["c", "d", "a"]]):
-        content = "\n".join(separator.join(row) for row in rows)
-        assert named(read(content, ending)) == rows
-
-
-def test_spaces_in_names(read) -> None:
-    assert named(read(" a , b b,c\n")) == [["a", "b b", "c"]]
-    assert named(read('" a ", "b b" ,c\n a,b\t,"c"\n')) == [[" a ", "b b", "c"], ["a", "b", "c"]]
-    assert read("a, b, c\nb, a, d\nc, d, a\nd, c, b\n").names == ("a", "b", "c", "d")
-    assert read("1, 20, 3\n20 ,1, 3\n").names == ("1", "3", "20")
-    assert named(read('  "a  b"   c d \n\n   \n', ".txt")) == [["a  b", "c", "d"]]
-    assert even_spaces(b'5" x  y\n"a"" b"  c') == b'5" x y\n"a"" b" c'
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_ends_blank_lines_and_byte_order_mark(read, end: str) -> None:
-    content = end.join(["\ufeffcentral,other_1,other_2", "", "a,b,c", "", "", "c,b,é🚗"])
-    for tail in ("", end, end * 3):
-        assert named(read(content + tail)) == [["a", "b", "c"], ["c", "b", "é🚗"]]
-    assert named(read(f"\ufeff1,2,3{end}")) == [["1", "2", "3"]]
-
-
-def test_quotes(read) -> None:
-    S = read('central,other_1,other_2\n"a, ""A""","b\nB",c"d\n"1",2,"3"\n')
-    assert named(S) == [['a, "A"', "b\nB", 'c"d'], ["1", "2", "3"]]
-    assert read('"10","9","8"\n').names == ("8", "9", "10")
-
-
-def test_columns_name_or_rename(read) -> None:
-    assert named(read("1,2,3\n", columns=["other_1", "other_2", "odd"])) == [["3", "1", "2"]]
-    assert named(read("1,2,3\n", columns="far,near,anchor")) == [["3", "2", "1"]]
-    renamed = read("odd,x,y,z\na,b,c,d\n", columns=["_", "central", "other_1", "other_2"])
-    assert (renamed.kind, named(renamed)) == ("central", [["b", "c", "d"]])
-    unknown = read("left,middle,right\n1,2,3\n", columns=["central", "other_1", "other_2"])
-    assert named(unknown) == [["1", "2", "3"]]
-
-
-def test_kind(read, tmp_path: Path) -> None:
-    assert read("a,b,c\n").kind == "central"
-    assert read("a,b,c\n", kind="closer").kind == "closer"
-    assert read("anchor,near,far\na,b,c\n").kind == "closer"
-    both = "central,odd,other_1,other_2\na,d,b,c\n"
-    assert named(read(both, kind="odd")) == [["d", "b", "c"]]
-
-
-def test_objects_fix_order_and_add(read, tmp_path: Path) -> None:
-    (tmp_path / "objects.txt").write_text("\ufeff5\r\n3\r\n\r\n1\r\n9\r\n", newline="")
-    S = read("1,3,5\n", objects=tmp_path / "objects.txt")
-    assert (S.names, S.triples.tolist()) == (("5", "3", "1", "9"), [[2, 1, 0]])
-    assert read("-1,3,5\n", objects=["-1", "3", "5"]).names == ("-1", "3", "5")
-    assert read("1,NA,5\n", objects=[5, "NA", 1]).triples.tolist() == [[2, 1, 0]]
-    assert read("a,b,c\n", objects=["x", "c", "b", "a"]).triples.tolist() == [[3, 2, 1]]
-    # a rater with spaces makes the names be read as text
-    with_rater = "central,other_1,other_2,rater\n1,3,5,A 01\n"
-    assert read(with_rater, objects=["5", "3", "1"]).triples.tolist() == [[2, 1, 0]]
-    assert list(object_list(tmp_path / "objects.txt").names) == ["5", "3", "1", "9"]
-
-
-def test_json_lines(read) -> None:
-    rows = [
-        {"other_2": "c", "central": "2020-01-01 00:00:00", "other_1": "b"},
-        {"central": "b", "other_1": "c", "other_2": "d", "seconds": 2, "rater": 7},
-    ]
-    S = read("\n\n".join(map(json.dumps, rows)), ".jsonl")
-    assert named(S) == [["2020-01-01 00:00:00", "b", "c"], ["b", "c", "d"]]
-    assert S.raters.tolist() == ["", "7"]
-    assert read('{"anchor": 10, "near": 9, "far": 11}', ".ndjson").names == ("9", "10", "11")
 
 
 def test_parquet_of_others(tmp_path: Path) -> None:
@@ -308,16 +183,6 @@ def test_places_from_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_statements("-").places.tolist() == [0, 2, 1]
 
 
-def test_a_column_of_places(read) -> None:
-    content = "central,other_1,other_2,place\na,b,c,2\nb,a,c,0\n"
-    assert read(content).places.tolist() == [2, 0]
-    for wrong, seen in [("3", "'3'"), ("", "an empty cell"), ("left", "'left'")]:
-        with pytest.raises(FormatError, match=f"row 3: {seen} in column place; .* 0, 1 or 2"):
-            read(content.replace("c,0", f"c,{wrong}"))
-    # the objects shown tell it themselves
-    assert read(SHOWN.replace("rater", "place")).places.tolist() == [0, 2, 1]
-
-
 def test_text_after_integers_needs_no_second_look_at_the_file(
     read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,22 +193,6 @@ def test_text_after_integers_needs_no_second_look_at_the_file(
     piped = read_statements("-")
     assert piped.names == S.names
     np.testing.assert_array_equal(piped.triples, S.triples)
-
-
-def test_a_row_of_text_above_integers(read) -> None:
-    rows = "a,b,c\n" + "1,2,3\n" * 20
-    with pytest.raises(FormatError, match=r"row 1: the first row looks like a header"):
-        read(rows)
-    # a list of the objects says that it is none
-    named = read(rows, objects=["a", "b", "c", "1", "2", "3"])
-    assert len(named) == 21
-    assert len(read(rows, columns=["central", "other_1", "other_2"])) == 20
-
-
-def test_seconds_that_are_no_time_are_not_known(read) -> None:
-    S = read("central,other_1,other_2,seconds\na,b,c,inf\nb,a,c,1e308\nc,a,b,1e308\na,b,c,-inf\n")
-    assert np.isnan(S.seconds[[0, 3]]).all()
-    assert S.summary().median_seconds == 1e308
 
 
 def test_what_pyarrow_reads_is_its_own_memory() -> None:
@@ -404,11 +253,3 @@ def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
     assert answers.statements.chosen.tolist() == [False, True]
     assert answers.reading is not None
     assert list(answers.reading.columns) == ["central", "other_1", "other_2", "reason"]
-
-
-def test_answers_of_which_none_was_shown_are_named(tmp_path: Path) -> None:
-    rows = "".join(f"A{i},B{i},C{i},a{i}\n" for i in range(20))
-    file = tmp_path / "1.csv"
-    file.write_text("shown_1,shown_2,shown_3,chosen\n" + rows, encoding="utf-8")
-    with pytest.raises(StatementError, match="row 2: the chosen object 'a0' is not among"):
-        read_statements(file, kind="central")

@@ -99,7 +99,7 @@ def test_tables_and_arrays(tmp_path):
         ("v.csv", b"object,x\n\xff,1\n", "row 2: byte 0xff is not UTF-8"),
         ("v.csv", b"object,x\n\na,1\n\nb,z\n", "row 5: 'z' is not a number"),
         ("v.jsonl", b'{"vector": [1, 2]}\n{"vector": [1]}', "the same number of coordinates"),
-        ("v.npy", b"nothing", "no numpy arrays"),
+        ("v.npy", b"nothing", "is not a numpy file"),
         ("v.parquet", b"PAR1", "not a Parquet file"),
     ],
 )
