@@ -26,15 +26,22 @@ from trilens.errors import (
     option,
 )
 from trilens.files.objects import ObjectsLike, ObjectTable, object_list, read_object_table
-from trilens.files.questions import QuestionsLike, question_table
-from trilens.files.read import Scan, open_table, read_files, scan_statements, write_faults
+from trilens.files.read import (
+    Scan,
+    open_table,
+    read_files,
+    reading_options,
+    scan_statements,
+    write_faults,
+)
+from trilens.files.side_tables import QuestionsLike
 from trilens.files.source import PathLike, file_paths, is_url, size_of, sources
 from trilens.kinds import Kind
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
-from trilens.statements.checks import Checks
+from trilens.statements.batch import Checks
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.frames import bare_rows, frame_table
-from trilens.statements.layout import ColumnsLike, read_options
+from trilens.statements.layout import ColumnsLike
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
@@ -303,15 +310,10 @@ class Answers:
     @property
     def _first_table(self) -> AnswerTable:
         """The first of the files, of which it is known what its columns hold."""
-        options = read_options(
-            columns=self.columns,
-            preset=self.preset,
-            header=self.header,
-            questions=question_table(self.questions),
-            reason_random=self.reason_random,
-            objects=object_list(self.objects),
-        )
-        first = sources(file_paths(self.source)[0], encoding=self.encoding)[0]
+        how = self.options | {"kind": None, "counts_from": None, "skip_bad": False}
+        encoding = how.pop("encoding")
+        options, _ = reading_options(**how)
+        first = sources(file_paths(self.source)[0], encoding=encoding)[0]
         return open_table(first, options)
 
     def doubt(self, why: str, fits: Kind) -> None:
@@ -496,22 +498,11 @@ class Answers:
         return Statements(self.source, names=named.names, kind=kind)
 
     def _read_with(self, extra: Sequence[str]) -> ReadTables:
-        listed = object_list(self.objects)
-        skips = self.skip_bad if isinstance(self.skip_bad, bool) else True
-        options = read_options(
-            self.kind,
-            self.columns,
-            preset=self.preset,
-            header=self.header,
-            counts_from=self.counts_from,
-            rater_from_name=self.rater_from_name,
-            questions=question_table(self.questions),
-            reason_random=self.reason_random,
-            skip_bad=skips,
-            objects=listed,
-        )
+        how = self.options
+        encoding = how.pop("encoding")
+        options, listed = reading_options(**how)
         if self.in_files:
-            found = read_files(self.source, options, listed, extra, encoding=self.encoding)
+            found = read_files(self.source, options, listed, extra, encoding=encoding)
         else:
             found = read_tables([frame_table(self.source, options)], listed, extra)
         if self._found is None:

@@ -18,9 +18,7 @@ from trilens.counts.file import VERSION
 from trilens.counts.tally import PairTally, Tally
 from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.files.arrow import parquet_rows
-from trilens.files.objects import object_list
-from trilens.files.questions import question_table
-from trilens.files.read import BLOCK_BYTES, open_table
+from trilens.files.read import BLOCK_BYTES, open_table, reading_options
 from trilens.files.source import (
     PathLike,
     Source,
@@ -36,10 +34,9 @@ from trilens.files.source import (
     stamp_of,
 )
 from trilens.kinds import Kind
-from trilens.statements.batch import Batch, Fault, sound, statements_of
-from trilens.statements.checks import Checks, checks_of
+from trilens.statements.batch import Batch, Checks, Fault, checks_of, sound, statements_of
 from trilens.statements.columns import as_list
-from trilens.statements.layout import ReadOptions, read_options
+from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames, ObjectList
 from trilens.statements.selection import Condition
 from trilens.statements.table import AnswerTable, Pass, RowGroups
@@ -189,11 +186,9 @@ class Plan:
     def of(
         cls,
         *,
-        objects: Any = None,
         encoding: str | None = None,
         skip_bad: bool = False,
         where: Sequence[str] | str = (),
-        questions: Any = None,
         **reading: Any,
     ) -> Plan:
         """The plan for what `read_statements` and `select` are asked for.
@@ -203,12 +198,10 @@ class Plan:
         ParameterError
             For a condition that is none.
         """
-        listed = object_list(objects)
         conditions = [where] if isinstance(where, str) else as_list(where, "where")
         for text in conditions:
             Condition.of(text).holds(np.zeros(0))
-        asked = question_table(questions)
-        options = read_options(skip_bad=skip_bad, objects=listed, questions=asked, **reading)
+        options, listed = reading_options(skip_bad=skip_bad, **reading)
         return cls(options, encoding, listed, skip_bad, where=tuple(conditions))
 
     @property

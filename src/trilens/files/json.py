@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import json
 import re
@@ -15,10 +14,10 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from trilens.errors import FormatError
-from trilens.files.pictures import images_in
+from trilens.files.small import small_table
 from trilens.files.source import Source, one_line, owned
-from trilens.files.text import invalid_utf8, open_text, records
-from trilens.statements.cells import cell_text
+from trilens.files.text import as_unicode, open_text
+from trilens.statements.cells import cell_text, images_in
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import is_integer, is_missing
 from trilens.statements.roles import role_of, roles
@@ -30,13 +29,14 @@ _DEEPEST = 500
 #: Bytes from which the columns of a long file are found.
 _FIRST_BLOCK = 1 << 22
 _BIGGEST = 2**63
+_NO_JSON = "it is no JSON: name it by its format"
 
 
 def open_json(source: Source, options: ReadOptions) -> NamedTable:
     """A JSON file: an array of records, columns by name, rows, or lines of any of these."""
     if source.format == "jsonl" and options.preset != "jspsych" and not _is_nested(source):
         return _open_lines(source)
-    data = source.read().removeprefix(codecs.BOM_UTF8)
+    data = source.read()
     found = _parsed(data, source.label)
     if _is_rows(found):
         return open_text(_as_csv(found, source), options)
@@ -201,26 +201,18 @@ def _target(one: dict[str, Any]) -> Any:
 
 def open_jspsych_csv(source: Source) -> NamedTable:
     """jsPsych's CSV: quoted cells; one that holds a JSON array becomes numbered columns."""
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise FormatError(f"{source.label} is a binary file, not text")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise invalid_utf8(data, error.start, source.label, 1) from error
-    rows = [(cells, before + 1) for cells, before, _ in records(text, ",")]
-    if len(rows) < 2:
-        raise FormatError(f"{source.label} has no trials; jsPsych's CSV has a header and rows")
-    names = rows[0][0]
-    found = []
-    for cells, line in rows[1:]:
-        if len(cells) != len(names):
-            raise FormatError(
-                f"{source.label}, row {line:,}: {len(cells)} columns where the header has "
-                f"{len(names)}; every row must have the same columns"
-            )
-        filled = zip(names, cells, strict=True)
-        found.append({name: None if is_missing(cell) else cell for name, cell in filled})
+    holds = "jsPsych's CSV has a header and rows"
+    table = small_table(source, holds, separators=(",",)).headed()
+    if not table.rows:
+        raise FormatError(f"{source.label} has no trials; {holds}")
+    table.check_width()
+    found = [
+        {
+            name: None if is_missing(cell) else cell
+            for name, cell in zip(table.first, cells, strict=True)
+        }
+        for cells in table.rows
+    ]
     return named_table(source.label, table_of_records(found, inside=True))
 
 
@@ -254,7 +246,7 @@ def _open_lines(source: Source) -> NamedTable:
 
 def json_columns(source: Source) -> dict[str, list[Any]]:
     """The columns of a small table: by name, or of records, line by line or in an array."""
-    found = _parsed(source.read().removeprefix(codecs.BOM_UTF8), source.label)
+    found = _parsed(source.read(), source.label)
     if isinstance(found, dict):
         found = _of_pandas(found)
         lists = bool(found) and all(isinstance(value, list) for value in found.values())
@@ -336,13 +328,8 @@ def table_of_columns(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def _parsed(data: bytes, label: str) -> Any:
-    if b"\0" in data[:4096]:
-        raise FormatError(f"{label} is a binary file, not JSON; name it by its format")
+    text = as_unicode(data, label, _NO_JSON)
     refuse_depth(data, 1, label)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise invalid_utf8(data, error.start, label, 1) from error
     if not text.strip():
         raise FormatError(f"{label} is empty; it must hold records")
     try:
@@ -511,13 +498,8 @@ def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, in
 
 
 def _parse(data: bytes, first_line: int, label: str) -> Any:
-    if b"\0" in data[:4096]:
-        raise FormatError(f"{label} is a binary file, not JSON lines; name it by its format")
+    as_unicode(data, label, _NO_JSON, first_line)
     refuse_depth(data, first_line, label)
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise invalid_utf8(data, error.start, label, first_line) from error
     try:
         return pj.read_json(
             pa.BufferReader(owned(data)),

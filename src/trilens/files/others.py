@@ -39,15 +39,10 @@ _Y = ("y", "response", "responses", "answers", "target")
 
 def open_array(source: Source, options: ReadOptions) -> NamedTable:
     """An ``.npy`` file: (m, 3) ids or names, or a structured array with named columns."""
-    try:
-        array = np.load(BytesIO(source.read()), allow_pickle=False)
-    except FormatError:
-        raise
-    except (Exception, MemoryError) as error:
-        raise undecodable(source, "an NPY file", error) from error
-    if not isinstance(array, np.ndarray):
+    arrays = load_arrays(source, "an NPY file")
+    if "" not in arrays:
         raise FormatError(f"{source.label} is not an NPY file; give it the ending of its format")
-    return table_of_array(source, options, array)
+    return table_of_array(source, options, arrays[""])
 
 
 def open_matlab(source: Source, options: ReadOptions) -> NamedTable:
@@ -75,14 +70,23 @@ def open_matlab(source: Source, options: ReadOptions) -> NamedTable:
 
 def open_cblearn(source: Source, options: ReadOptions) -> NamedTable:
     """An NPZ file with cblearn's ``X`` and ``y``."""
+    return open_pair(source, options, load_arrays(source, "an NPZ file"))
+
+
+def load_arrays(source: Source, what: str) -> dict[str, AnyArray]:
+    """The arrays of a numpy file by name; that of an NPY file has none, and is called ""."""
+    data = source.read()
+    # a bad archive makes zipfile, zlib and numpy raise errors of many classes
     try:
-        with np.load(BytesIO(source.read()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except FormatError:
-        raise
+        loaded = np.load(BytesIO(data), allow_pickle=False)
+        return {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
     except (Exception, MemoryError) as error:
-        raise undecodable(source, "an NPZ file", error) from error
-    return open_pair(source, options, arrays)
+        if "Object arrays" in str(error):
+            raise FormatError(
+                f"{source.label} holds pickled Python objects, which are not read because "
+                f"they can run code; write it again with text and number arrays alone"
+            ) from error
+        raise undecodable(source, what, error) from error
 
 
 def open_pair(source: Source, options: ReadOptions, arrays: dict[str, AnyArray]) -> NamedTable:
@@ -263,32 +267,16 @@ def _fixed_width(values: Sequence[Any], what: str) -> AnyArray:
 
 def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
     """Those of the wanted arrays that are there; ``triples`` must be, and be ids."""
-    with source.open() as stream:
-        # a bad archive makes zipfile, zlib and numpy raise errors of many classes
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                found = {name: archive[name] for name in wanted if name in archive.files}
-                seen = list(archive.files)
-        except (Exception, MemoryError) as error:
-            if "allow_pickle" in str(error):
-                raise FormatError(
-                    f"{source.label} holds pickled Python objects, which are not read because "
-                    f"they can run code; write it again with text and number arrays alone"
-                ) from error
-            raise FormatError(
-                f"{source.label} is truncated or is not an NPZ file: {one_line(error)}; "
-                f"write it again, or give it the ending of its format"
-            ) from error
-    if "triples" not in seen:
-        hint = f"; for cblearn's X and y, {option('preset', 'cblearn')}" if "X" in seen else ""
+    arrays = load_arrays(source, "an NPZ file")
+    found = {name: arrays[name] for name in wanted if name in arrays}
+    triples = found.get("triples")
+    if triples is None:
+        hint = f"; for cblearn's X and y, {option('preset', 'cblearn')}" if "X" in arrays else ""
         raise FormatError(
             f"{source.label}: no array triples; the arrays seen are "
-            f"{one_line(', '.join(seen))}{hint}"
+            f"{one_line(', '.join(arrays))}{hint}"
         )
-    triples = found.get("triples")
-    if triples is not None and (
-        triples.dtype.kind not in "iu" or triples.ndim != 2 or triples.shape[1] != 3
-    ):
+    if triples.dtype.kind not in "iu" or triples.ndim != 2 or triples.shape[1] != 3:
         raise FormatError(
             f"{source.label}: triples is an array of shape {triples.shape} of {triples.dtype}; "
             f"it must be (m, 3) of integers"

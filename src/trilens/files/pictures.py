@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from trilens.errors import FormatError
+from trilens.statements.cells import images_in
 
 #: The first one goes first, where an object has several pictures.
 ENDINGS = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
-_IMAGE = re.compile(r"<img[^>]*?\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
 #: Folders below the given one that are looked at.
 _DEEPEST = 3
 
@@ -32,15 +31,6 @@ class FoundPictures:
 
     of: dict[str, Path]
     missing: dict[str, str] = field(default_factory=dict)
-
-
-def images_in(text: str) -> list[str]:
-    """The pictures that a piece of HTML shows.
-
-    >>> images_in('<p><img src="img/horse.jpg"> or <img width=9 src=img/cow.jpg></p>')
-    ['img/horse.jpg', 'img/cow.jpg']
-    """
-    return [a or b or c for a, b, c in _IMAGE.findall(text)]
 
 
 def picture_names(name: str) -> list[str]:

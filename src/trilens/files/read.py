@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
 from trilens._parameters import whole_number, wrong
 from trilens.errors import FormatError, ParameterError
 from trilens.files.objects import ObjectsLike, object_list
-from trilens.files.questions import QuestionsLike, question_table
+from trilens.files.side_tables import QuestionsLike, question_table
 from trilens.files.source import PathLike, Source, names_of, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
@@ -131,21 +132,19 @@ def read_statements(
     >>> [S.names[i] for i in S.triples[0]]
     ['sedan', 'van', 'coupe']
     """
-    skips = True if isinstance(skip_bad, str | os.PathLike) else skip_bad
     if tell is not None and not callable(tell):
         raise wrong("tell", tell, "a function")
-    listed = object_list(objects)
-    options = read_options(
-        kind,
-        columns,
+    options, listed = reading_options(
+        kind=kind,
+        columns=columns,
+        objects=objects,
         preset=preset,
         header=header,
         counts_from=counts_from,
         rater_from_name=rater_from_name,
-        questions=question_table(questions),
+        questions=questions,
         reason_random=reason_random,
-        skip_bad=skips,
-        objects=listed,
+        skip_bad=skip_bad,
     )
     found = read_files(path, options, listed, encoding=encoding)
     if not isinstance(skip_bad, bool):
@@ -154,6 +153,24 @@ def read_statements(
         tell(found.reading)
     found.reading.warn()
     return found.statements
+
+
+def reading_options(
+    *,
+    objects: ObjectsLike | ObjectList | None = None,
+    questions: QuestionsLike | None = None,
+    skip_bad: bool | PathLike = False,
+    **reading: Any,
+) -> tuple[ReadOptions, ObjectList | None]:
+    """How files are to be read, and the caller's objects; parameters as in `read_statements`."""
+    listed = object_list(objects)
+    options = read_options(
+        **reading,
+        questions=question_table(questions),
+        skip_bad=True if isinstance(skip_bad, str | os.PathLike) else skip_bad,
+        objects=listed,
+    )
+    return options, listed
 
 
 def read_files(
@@ -331,18 +348,17 @@ def scan_statements(
     (('1', '2', '3', '4'), [[[2, 0, 1]], [[0, 1, 3]], [[3, 0, 1]]])
     """
     rows = whole_number("chunk_rows", chunk_rows, least=1)
-    listed = object_list(objects)
-    options = read_options(
-        kind,
-        columns,
+    options, listed = reading_options(
+        kind=kind,
+        columns=columns,
+        objects=objects,
         preset=preset,
         header=header,
         counts_from=counts_from,
         rater_from_name=rater_from_name,
-        questions=question_table(questions),
+        questions=questions,
         reason_random=reason_random,
         skip_bad=skip_bad,
-        objects=listed,
     )
     found = sources(path_or_glob, spool=True, encoding=encoding)
     tables = tuple(open_tables(found, options))

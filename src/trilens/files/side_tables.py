@@ -1,4 +1,4 @@
-"""Small tables beside the statements: labels, groups of raters, comparisons of pairs.
+"""Small tables beside the statements: labels, groups of raters, comparisons, questions.
 
 Their columns are known by their names.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from trilens._parameters import wrong as wrong_value
 from trilens.errors import FormatError, LabelError, StatementError, TrilensError, option
 from trilens.files.output import packed_write
 from trilens.files.small import small_table
@@ -26,9 +29,11 @@ from trilens.files.source import (
     quoted,
 )
 from trilens.statements import Statements, as_statements
+from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, first_wrong
 from trilens.statements.names import in_order, is_integer, is_missing
 from trilens.statements.roles import LABELS, roles
+from trilens.statements.unfold import Questions
 from trilens.statements.value import shown
 
 
@@ -360,3 +365,23 @@ def write_comparisons(comparisons: Comparisons, path: PathLike) -> None:
     writer.writerows([names[i] for i in row] for row in comparisons.rows.tolist())
     with packed_write(path, packing) as file:
         file.write(text.getvalue().encode())
+
+
+#: The path of a table of questions, or the table itself.
+QuestionsLike: TypeAlias = PathLike | Any
+
+
+def question_table(given: QuestionsLike | Questions | None) -> Questions | None:
+    """The caller's questions: a file of any format, or a table in memory.
+
+    Examples
+    --------
+    >>> question_table({"id": ["Q1"], "a": ["van"], "b": ["bus"], "c": ["car"]}).of
+    {'Q1': ('van', 'bus', 'car')}
+    """
+    if given is None or isinstance(given, Questions):
+        return given
+    if not isinstance(given, str | os.PathLike) and not is_table(given):
+        raise wrong_value("questions", given, "a file or a table")
+    table = small_table(given, "a table of questions has the columns id, a, b, c").headed()
+    return Questions.of_rows(table.first, table.texts(), table.label)

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from io import BytesIO, RawIOBase
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias, cast
 
@@ -107,7 +107,9 @@ class Source:
                 with gzip.open(raw) as unpacked:
                     yield cast(BinaryIO, unpacked)
             elif self.packing == "zst":
-                yield _unpacked_zst(raw)
+                import pyarrow as pa
+
+                yield cast(BinaryIO, pa.input_stream(owned(raw.read()), compression="zstd"))
             else:
                 yield raw
 
@@ -165,7 +167,7 @@ class Source:
             return f"{self.label} does not fit in memory; use scan_statements"
         if isinstance(error, OSError) and error.errno == errno.EBADF:
             return f"{self.label} is closed; name a file"
-        if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+        if self.packing and getattr(error, "errno", None) is None:
             what = "zstd" if self.packing == "zst" else "gzip"
             return (
                 f"{self.label} is truncated or is not a {what} file "
@@ -238,50 +240,6 @@ def decoded(source: Source, encoding: str) -> Source:
         raise FormatError(f"{name} is not a text encoding; use one such as utf-8 or latin-1")
     data = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
     return replace(source, path=None, packing="", stored=data)
-
-
-def _unpacked_zst(raw: BinaryIO) -> BinaryIO:
-    import pyarrow as pa
-
-    stream = pa.CompressedInputStream(pa.PythonFile(_LeftOpen(raw), "r"), "zstd")
-    return cast(BinaryIO, _Native(stream))
-
-
-class _LeftOpen(RawIOBase):
-    """A stream that pyarrow does not close: what is stored is read again."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1) -> bytes:
-        return self._stream.read(-1 if size is None else size)
-
-
-class _Native(RawIOBase):
-    """A stream of pyarrow's whose errors are Python's own."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int | None = -1) -> bytes:
-        import pyarrow as pa
-
-        try:
-            if size is None or size < 0:
-                return bytes(self._stream.read())
-            parts, missing = [], size
-            while missing > 0:
-                part = self._stream.read(missing)
-                if not part:
-                    break
-                parts.append(part)
-                missing -= len(part)
-            return b"".join(parts)
-        except (pa.ArrowException, OSError) as error:
-            raise EOFError(str(error)) from error
 
 
 def checked_path(path: PathLike) -> str:

@@ -21,15 +21,15 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from trilens.errors import FormatError, TrilensError, option
-from trilens.files.source import Source, one_line, owned, quoted
+from trilens.files.source import Source, one_line, owned
 from trilens.statements.batch import Fault
-from trilens.statements.cells import is_number, not_seconds
+from trilens.statements.cells import is_number
 from trilens.statements.layout import ColumnSpec, ReadOptions, wrong_width
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, names_a_column, roles
 from trilens.statements.rules import complete
 from trilens.statements.table import NamedTable, Request, Rows, Use
-from trilens.statements.wide import objects_in
+from trilens.statements.unfold import objects_in
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
@@ -43,6 +43,8 @@ _RECURRING = 0.8
 _BLOCK = 1 << 22
 _NULLS = ["", "nan", "NaN", "NAN", "na", "NA", "n/a", "N/A", "null", "NULL", "none", "None"]
 _SPACES = re.compile(rb"[ \t]")
+#: What cells become: text that is kept once, or numbers.
+_WORDS, _NUMBER = pa.dictionary(pa.int32(), pa.string()), pa.float64()
 _MARK = "\ufeff"
 _AGAIN = "the header is repeated here"
 #: A cell in quotes, or spaces with the line end that may follow.
@@ -124,17 +126,15 @@ class _Text:
             for row, (cells, before, _) in enumerate(records(data.decode(), self.separator))
             if self._is_header(cells)
         }
-        if again and not self.skip_bad:
-            raise self._repeated(min(again.values()))
-        faults += [self._fault(line, _AGAIN, self.names) for line in again.values()]
+        faults += [self._again(line) for line in again.values()]
         kept = np.delete(np.arange(len(table)), np.array([*again], dtype=np.int64))
         return table.take(kept), lambda row: line_of(int(kept[row]))
 
-    def _fault(self, line: int, problem: str, cells: Sequence[str]) -> Fault:
-        return Fault(self.label, line, problem, ",".join(cells))
-
-    def _repeated(self, line: int) -> FormatError:
-        return FormatError(
+    def _again(self, line: int) -> Fault:
+        """The header once more: a bad row that is skipped, or refused."""
+        if self.skip_bad:
+            return Fault(self.label, line, _AGAIN, ",".join(self.names))
+        raise FormatError(
             f"{self.label}, row {line:,}: {_AGAIN}, as where files are put one after the other; "
             f"delete the row, or skip bad rows with {option('skip_bad', True)}"
         )
@@ -169,145 +169,91 @@ class _Text:
         self, rows: bytes, first_line: int, columns: Mapping[int, Use], faults: list[Fault]
     ) -> tuple[Any, bytes, Callable[[int], int] | None]:
         """The rows as a table of text, as they were parsed, and their lines if not all were."""
-        text = pa.dictionary(pa.int32(), pa.string())
         problem: Exception | None = None
         try:
-            table = self._parsed(rows, columns, text)
+            table = self._parsed(rows, columns, _WORDS)
             if self.separator == " " or not _has_loose_blanks(table):
                 return table, rows, None
         except (pa.ArrowException, UnicodeDecodeError) as error:
             problem = error
         # the bytes are trimmed where the cells show that it is needed: that is seldom
         tidy = rows if self.separator == " " else trimmed(rows, self.separator)
-        if problem is None or tidy != rows:
+        for time in (_NUMBER, _WORDS):  # numbers with a decimal comma, or cells that are none
             try:
-                return self._parsed(tidy, columns, text), tidy, None
+                return self._parsed(tidy, columns, _WORDS, time), tidy, None
             except (pa.ArrowException, UnicodeDecodeError) as error:
                 problem = error
-        if self.skip_bad:
-            table, line_of = self._row_by_row(tidy, first_line, columns, problem, faults)
-            return table, tidy, line_of
-        raise self._diagnosis(tidy, first_line, columns, problem) from problem
+        table, line_of = self._row_by_row(tidy, first_line, columns, problem, faults)
+        return table, tidy, line_of
 
     def _row_by_row(
         self,
         rows: bytes,
         first_line: int,
         columns: Mapping[int, Use],
-        error: Exception,
+        error: Exception | None,
         faults: list[Fault],
     ) -> tuple[Any, Callable[[int], int]]:
-        """The rows that can be cut into cells, the slow way; the others become faults."""
-        try:
-            text = rows.decode()
-        except UnicodeDecodeError as wrong:
-            raise invalid_utf8(rows, wrong.start, self.label, first_line) from error
-        times = [at for at, use in columns.items() if use == "time"]
+        """The rows that can be cut into cells, the slow way; the others are faults, or refused."""
+        text = as_unicode(rows, self.label, "text has no such bytes", first_line)
         kept: list[list[str]] = []
         lines: list[int] = []
         for cells, before, _ in records(text, self.separator):
             line = first_line + before
             if self._is_header(cells):
-                faults.append(self._fault(line, _AGAIN, self.names))
-                continue
-            if len(cells) != len(self.names):
-                problem = f"{len(cells)} columns instead of {len(self.names)}"
-                faults.append(self._fault(line, problem, cells))
-                continue
-            wrong_times = [cells[at] for at in times if self._time(cells[at]) is None]
-            if wrong_times:
-                faults.append(self._fault(line, f"{quoted(wrong_times[0])} is not a time", cells))
-                continue
-            kept.append(cells)
-            lines.append(line)
-        made = []
-        for at, use in columns.items():
-            values = [cells[at] for cells in kept]
-            if use == "time":
-                made.append(pa.array([self._time(value) for value in values], pa.float64()))
+                faults.append(self._again(line))
+            elif len(cells) != len(self.names):
+                problem = f"{len(cells)} columns where the first row has {len(self.names)}"
+                if not self.skip_bad:
+                    raise FormatError(
+                        f"{self.label}, row {line:,}: {problem}; every row must have the same "
+                        f"columns: correct the row, or skip bad rows with "
+                        f"{option('skip_bad', True)}"
+                    )
+                faults.append(Fault(self.label, line, problem, ",".join(cells)))
             else:
-                made.append(pa.array(values, pa.string()).dictionary_encode())
-        return self._table([pa.chunked_array([one]) for one in made], columns), lines.__getitem__
-
-    def _time(self, cell: str) -> float | None:
-        """A number, perhaps with a decimal comma, NaN where missing; None for anything else."""
-        if cell.strip() in _NULLS:
-            return float("nan")
-        try:
-            return float(cell.replace(",", ".", 1))
-        except ValueError:
-            return None
-
-    def _diagnosis(
-        self, data: bytes, first_line: int, columns: Mapping[int, Use], error: Exception
-    ) -> TrilensError:
-        """What pyarrow could not parse, in the file's own terms."""
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as wrong:
-            return invalid_utf8(data, wrong.start, self.label, first_line)
-        times = [at for at, use in columns.items() if use == "time"]
-        points: set[str] = set()
-        for cells, line, _ in records(text, self.separator):
-            row = f"{self.label}, row {first_line + line:,}"
-            if self._is_header(cells):
-                return self._repeated(first_line + line)
-            if len(cells) != len(self.names):
-                return FormatError(
-                    f"{row}: {len(cells)} columns where the first row has {len(self.names)}; "
-                    f"every row must have the same columns: correct the row, or skip bad rows "
-                    f"with {option('skip_bad', True)}"
-                )
-            for at in times:
-                cell, name = cells[at], self.names[at]
-                if self._time(cell) is None:
-                    return not_seconds(self.label, first_line + line, cell, name)
-                points |= {",", "."} & set(cell)
-                if len(points) == 2:
-                    return not_seconds(self.label, first_line + line, cell, name, mixed=True)
-        return FormatError(f"{self.label} cannot be parsed as separated text: {one_line(error)}")
+                kept.append(cells)
+                lines.append(line)
+        if not self.skip_bad:
+            raise FormatError(
+                f"{self.label} cannot be parsed as separated text: {one_line(error)}"
+            ) from error
+        made = [pa.array([cells[at] for cells in kept], pa.string()) for at in columns]
+        texts = [pa.chunked_array([one.dictionary_encode()]) for one in made]
+        return self._table(texts, columns), lines.__getitem__
 
     def _table(self, made: Sequence[Any], columns: Mapping[int, Use]) -> Any:
         return pa.table(list(made), [self.names[at] for at in columns])
 
-    def _parsed(self, data: bytes, columns: Mapping[int, Use], object_type: Any) -> Any:
+    def _parsed(
+        self, data: bytes, columns: Mapping[int, Use], objects: Any, time: Any = _NUMBER
+    ) -> Any:
+        """The columns that are wanted, those of objects and times of these types."""
         names = [f"column_{i}" for i in range(len(self.names))]
-        text = pa.dictionary(pa.int32(), pa.string())
-        as_type = {"object": object_type, "time": pa.float64(), "text": text}
+        as_type = {"object": objects, "time": time, "text": _WORDS}
         types = {names[at]: as_type[use] for at, use in columns.items()}
-        quotes = b'"' in data
+        if not data:
+            return self._table([pa.chunked_array([], type_) for type_ in types.values()], columns)
         buffer = owned(data)
 
-        def parse(block_size: int, point: str) -> Any:
+        def parse(block_size: int) -> Any:
             return pc.read_csv(
                 pa.BufferReader(buffer),
                 read_options=pc.ReadOptions(column_names=names, block_size=block_size),
-                parse_options=pc.ParseOptions(delimiter=self.separator, newlines_in_values=quotes),
+                parse_options=pc.ParseOptions(
+                    delimiter=self.separator, newlines_in_values=b'"' in data
+                ),
                 convert_options=pc.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(types),
-                    null_values=_NULLS,
-                    decimal_point=point,
+                    column_types=types, include_columns=list(types), null_values=_NULLS
                 ),
             )
 
-        def whole(point: str) -> Any:
-            try:
-                return parse(_BLOCK, point)
-            except pa.ArrowInvalid as error:
-                if "straddling" not in str(error) or len(data) <= _BLOCK:
-                    raise
-                return parse(min(len(data) + 1, np.iinfo(np.int32).max), point)
-
-        if not data:
-            return self._table([pa.chunked_array([], type_) for type_ in types.values()], columns)
         try:
-            table = whole(".")
-        except pa.ArrowInvalid:
-            commas = b"," in data if self.separator != "," else quotes
-            if "time" not in columns.values() or not commas:
+            table = parse(_BLOCK)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or len(data) <= _BLOCK:
                 raise
-            table = whole(",")
+            table = parse(min(len(data) + 1, np.iinfo(np.int32).max))
         return self._table([table.column(name) for name in types], columns)
 
 
@@ -686,13 +632,22 @@ def _decode(head: bytes, whole: bool, label: str) -> str:
 
 def whole_text(source: Source, what: str, refusal: type[TrilensError] = FormatError) -> str:
     """All of a small text file in UTF-8; ``what`` says what such a file holds."""
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise refusal(f"{source.label} is a binary file; {what}")
+    data = source.read()
+    try:
+        return as_unicode(data, source.label, what)
+    except FormatError as error:
+        raise refusal(error.message) from error
+
+
+def as_unicode(data: bytes, label: str, what: str, first_line: int = 1) -> str:
+    """Bytes as text; ``what`` says what such a file holds, and ``first_line`` where they begin."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data[:SAMPLE]:
+        raise FormatError(f"{label} is a binary file; {what}")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise refusal(str(invalid_utf8(data, error.start, source.label, 1))) from error
+        raise invalid_utf8(data, error.start, label, first_line) from error
 
 
 def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatError:

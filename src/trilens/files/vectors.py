@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import PurePath
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, option
 from trilens.files.objects import TOLD
+from trilens.files.others import load_arrays
 from trilens.files.small import small_table
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
 from trilens.statements.cells import as_float, cell_text
@@ -277,13 +276,7 @@ def _named_matrix(grid: list[list[str]], objects: Sequence[str], label: str) -> 
 
 def _arrays(source: Source) -> dict[str, VectorTable]:
     """The (n, d) arrays of numbers in a numpy file, by name, each with the names of its rows."""
-    try:
-        loaded = np.load(BytesIO(source.read()), allow_pickle=False)
-        arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
-    except FormatError:
-        raise  # it cannot be opened
-    except (ValueError, OSError, EOFError, KeyError, BadZipFile) as error:
-        raise FormatError(f"{source.label} contains no numpy arrays: {one_line(error)}") from error
+    arrays = load_arrays(source, "a numpy file")
     if {"indices", "indptr", "shape", "data"} <= set(arrays):
         raise FormatError(
             f"{source.label} contains a sparse matrix of shape "

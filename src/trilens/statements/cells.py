@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import layout_error
 from trilens.statements.names import is_integer, is_missing
 
+_IMAGE = re.compile(r"<img[^>]*?\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
 #: Whole numbers beyond this are not known digit by digit.
 EXACT_FLOAT = 2.0**53
 
@@ -68,13 +70,17 @@ def list_of(cell: str | None) -> list[str]:
     return [text.strip("'\"")] if text else []
 
 
+def images_in(text: str) -> list[str]:
+    """The pictures that a piece of HTML shows.
+
+    >>> images_in('<p><img src="img/horse.jpg"> or <img width=9 src=img/cow.jpg></p>')
+    ['img/horse.jpg', 'img/cow.jpg']
+    """
+    return [a or b or c for a, b, c in _IMAGE.findall(text)]
+
+
 def missing_in(column: Any) -> BoolArray:
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def negative_in(times: Any) -> BoolArray:
-    values = times.to_numpy()
-    return np.asarray((values < 0) & np.isfinite(values))
 
 
 def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:

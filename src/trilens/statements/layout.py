@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from trilens._parameters import whole_number
 from trilens.errors import FormatError, ParameterError, StatementError, option
@@ -30,8 +30,8 @@ from trilens.statements.rules import PLAIN, Form, LayoutRule, complete, unfoldin
 
 if TYPE_CHECKING:
     from trilens.statements.names import ObjectList
-    from trilens.statements.questions import Questions
     from trilens.statements.table import NamedTable
+    from trilens.statements.unfold import Questions
 
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
@@ -46,6 +46,13 @@ PRESETS: dict[str, str] = {
     "cblearn": "X and y: y is +1 or -1 (nearer: the second or the third), or a position",
     "tripletools": "Center, Left, Right, Answer: similarity triplets",
     "survey": "exports of trilens survey, repeated questions included",
+}
+
+_KNOWN: dict[str, dict[str, Any]] = {
+    "salmon": {"kind": "closer", "unit": "s"},
+    "things": {"kind": "odd"},
+    "jspsych": {"counts_from": 0, "unit": "ms", "passes_over": True},
+    "tripletools": {"kind": "closer"},
 }
 
 #: What may stand before the ``=``, besides numbers of objects.
@@ -147,18 +154,12 @@ def _words(given: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def with_preset(options: ReadOptions, preset: str | None) -> ReadOptions:
-    """The same with what is known of the files of a tool."""
-    options = replace(options, preset=preset)  # type: ignore[arg-type]
-    if preset == "jspsych":
-        base = 0 if options.counts_from is None else options.counts_from
-        return replace(options, counts_from=base, unit="ms", passes_over=True)
-    if preset == "salmon":
-        return replace(options, kind=options.kind or "closer", unit="s")
-    if preset == "tripletools":
-        return replace(options, kind=options.kind or "closer")
-    if preset == "things":
-        return replace(options, kind=options.kind or "odd")
-    return options
+    """The same with what is known of the files of a tool; what the caller says goes first."""
+    known = dict(_KNOWN.get(preset or "", {}))
+    for name in ("kind", "counts_from"):
+        if getattr(options, name) is not None:
+            known.pop(name, None)
+    return replace(options, preset=preset, **known)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

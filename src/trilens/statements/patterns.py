@@ -8,9 +8,10 @@ only reading; otherwise nothing is proposed, and the columns are listed with som
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
+from typing import TypeAlias
 
 import numpy as np
 
@@ -43,6 +44,9 @@ _NOT_TAKEN = re.compile(
     r"far(ther|thest)?$|^far|furthe|reject|unchosen|unselected|loser|negative|^not|not(chosen|sel"
     r"|picked|taken|similar)|less|odd|outlier|differ|dissim|unlike|least|distant"
 )
+
+#: The answer, the columns beside it, the anchor if there is one, and the rows that say so.
+Found: TypeAlias = tuple[int, list[int], int | None, int]
 
 
 @dataclass(frozen=True)
@@ -125,49 +129,54 @@ class _Cells:
         found = roles(self.names) if header else {}
         self.role = {i: role.name for i, role in found.items()}
 
-    def by_name(self) -> tuple[int, list[int], int | None, int] | None:
-        """The answer, the columns beside it, the anchor if there is one, and the rows."""
-        able = self._candidates()
-        if len(able) > _MOST:
-            return None
-        found: list[tuple[int, list[int], int | None, int]] = []
-        for three in combinations(able, 3):
-            if not self._differ(three):
-                continue
-            for answer in able:
-                if answer in three or self._says_no(answer):
-                    continue
-                there = (self.codes[[answer, *three]] >= 0).all(axis=0) & self._different(three)
-                n = int(there.sum())
-                same = [(self.codes[answer] == self.codes[i])[there] for i in three]
-                if n < LEAST or not np.any(same, axis=0).all():
-                    continue
-                never = [i for i, hits in zip(three, same, strict=True) if not hits.any()]
-                if not never:
-                    found.append((answer, list(three), None, n))
-                elif len(never) == 1 and not self._is_turned(answer):
-                    beside = [i for i in three if i != never[0]]
-                    found.append((answer, beside, never[0], n))
-        return found[0] if len(found) == 1 else None
+    def by_name(self) -> Found | None:
+        """An answer that is always one of three columns, or of two beside an anchor."""
 
-    def by_place(self) -> tuple[int, list[int], int | None, int] | None:
-        """The same, for an answer that says where the chosen object stood."""
+        def found(answer: int, three: Sequence[int]) -> Found | None:
+            there = (self.codes[[answer, *three]] >= 0).all(axis=0) & self._different(three)
+            n = int(there.sum())
+            same = [(self.codes[answer] == self.codes[i])[there] for i in three]
+            if n < LEAST or not np.any(same, axis=0).all():
+                return None
+            never = [i for i, hits in zip(three, same, strict=True) if not hits.any()]
+            if not never:
+                return answer, list(three), None, n
+            if len(never) > 1 or self._is_turned(answer):
+                return None
+            return answer, [i for i in three if i != never[0]], never[0], n
+
         able = self._candidates()
+        return self._only(able, able, found)
+
+    def by_place(self) -> Found | None:
+        """The same, for an answer that says where the chosen object stood."""
+
+        def found(answer: int, three: Sequence[int]) -> Found | None:
+            beside = self._beside(answer, three)
+            n = int((self._different(three) & (self.codes[answer] >= 0)).sum())
+            if beside is None or n < LEAST:
+                return None
+            return answer, beside, next((i for i in three if i not in beside), None), n
+
+        return self._only(self._candidates(), range(len(self.names)), found)
+
+    def _only(
+        self,
+        able: Sequence[int],
+        answers: Sequence[int],
+        read: Callable[[int, Sequence[int]], Found | None],
+    ) -> Found | None:
+        """What is read of three columns and an answer, where there is one way to read them."""
         if len(able) > _MOST:
             return None
-        found = []
-        for three in combinations(able, 3):
-            if not self._differ(three):
-                continue
-            for answer in range(len(self.names)):
-                if answer in three or self._says_no(answer):
-                    continue
-                beside = self._beside(answer, three)
-                if beside is not None:
-                    there = self._different(three) & (self.codes[answer] >= 0)
-                    if int(there.sum()) >= LEAST:
-                        anchor = next((i for i in three if i not in beside), None)
-                        found.append((answer, beside, anchor, int(there.sum())))
+        every = [
+            read(answer, three)
+            for three in combinations(able, 3)
+            if self._differ(three)
+            for answer in answers
+            if answer not in three and not self._says_no(answer)
+        ]
+        found = [each for each in every if each is not None]
         return found[0] if len(found) == 1 else None
 
     def _beside(self, answer: int, three: Sequence[int]) -> list[int] | None:

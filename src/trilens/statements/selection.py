@@ -15,7 +15,7 @@ from trilens._parameters import one_of, real_number, shown, wrong
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
-from trilens.statements.checks import Checks
+from trilens.statements.batch import Checks
 from trilens.statements.columns import as_array, as_list, as_written
 from trilens.statements.combine import question_keys
 from trilens.statements.roles import FIELDS

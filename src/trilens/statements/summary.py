@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -96,15 +96,7 @@ class Summary(Tabular):
             "median_seconds": self.median_seconds,
             "rounds": self.rounds,
             "chosen": self.chosen,
-            "raters": [
-                {
-                    "rater": rater.rater,
-                    "statements": rater.statements,
-                    "median_seconds": rater.median_seconds,
-                    "agreement": rater.agreement,
-                }
-                for rater in self.raters
-            ],
+            "raters": [asdict(rater) for rater in self.raters],
         }
 
 

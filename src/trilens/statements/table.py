@@ -31,6 +31,7 @@ from trilens.statements.batch import (
     parts,
     place,
     row_error,
+    set_aside,
     texts_of,
 )
 from trilens.statements.cells import (
@@ -44,13 +45,11 @@ from trilens.statements.cells import (
     is_text,
     list_of,
     missing_in,
-    negative_in,
     not_seconds,
     without_zeros,
     written_times,
     wrong_type,
 )
-from trilens.statements.checks import set_aside
 from trilens.statements.columns import REASONS, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
 from trilens.statements.names import ObjectList, is_integer, is_missing, missing_cell
@@ -437,7 +436,8 @@ class Pass:
             if self.of.options.passes_over:
                 rows = self._answers(rows, order)
             if self.of.options.skip_bad and "seconds" in used:
-                rows = self._timed(rows, order[used["seconds"]])
+                at = used["seconds"]
+                rows = self._timed(rows, order[at], self._layout.names[at])
             if tests and len(rows.table):
                 if self._layout.form != "statement" and not self._known:
                     self._batch(rows, order, {}, {})  # all rows tell what answers mean
@@ -695,45 +695,34 @@ class Pass:
             raise self._missing(int(gaps.argmax()), "nan", name, rows)
         return pa.chunked_array([pa.array(values.astype(np.int64), mask=gaps)])
 
-    def _seconds(self, column: Any, name: str, rows: Rows) -> Any:
+    def _times(self, column: Any, name: str) -> tuple[Any, BoolArray]:
+        """Times as numbers, all with a decimal point or all with a comma; and which are none."""
         column = decoded(column)
         if is_text(column.type):
-            return self._written_seconds(column, name, rows)
+            at, values = parts(column)
+            times, wrong = written_times(values)
+            return pa.chunked_array([times[at]]), np.isin(at, wrong)
         if pa.types.is_null(column.type):
-            return pa.chunked_array([np.full(len(column), np.nan)])
+            column = column.cast(pa.float64()).fill_null(np.nan)
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise wrong_type(column, name, self._label, "seconds must be numbers")
-        times = column.cast(pa.float64(), safe=False)
-        negative = negative_in(times)
-        if negative.any():
-            row = int(negative.argmax())
-            cell = str(column[row].as_py())
-            raise not_seconds(self._label, rows.number(row), cell, name)
-        return times
+        numbers = column.cast(pa.float64(), safe=False)
+        values = numbers.to_numpy()
+        return numbers, np.asarray((values < 0) & np.isfinite(values))
 
-    def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
-        """Numbers that are written as text, all with a decimal point or all with a comma."""
-        at, values = parts(column)
-        times, wrong = written_times(values)
-        if wrong:
-            row = int(np.flatnonzero(np.isin(at, wrong))[0])
-            cell = values[at[row]]
+    def _seconds(self, column: Any, name: str, rows: Rows) -> Any:
+        times, wrong = self._times(column, name)
+        if wrong.any():
+            row = int(wrong.argmax())
+            cell = str(column[row].as_py())
             mixed = is_number(cell) and not cell.strip().startswith("-")
             raise not_seconds(self._label, rows.number(row), cell, name, mixed=mixed)
-        return pa.chunked_array([times[at]])
+        return times
 
-    def _timed(self, rows: Rows, at: int) -> Rows:
+    def _timed(self, rows: Rows, at: int, name: str) -> Rows:
         """The rows without those whose time is none, which are skipped as bad ones."""
-        column = decoded(rows.table.column(at))
-        if is_text(column.type):
-            index, values = parts(column)
-            wrong = np.isin(index, written_times(values)[1])
-        elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            wrong = negative_in(column.cast(pa.float64(), safe=False))
-        else:
-            return rows
-        if not wrong.any():
-            return rows
+        column = rows.table.column(at)
+        wrong = self._times(column, name)[1]
         for row in np.flatnonzero(wrong).tolist():
             number, cell = rows.number(row), quoted(str(column[row].as_py()))
             cells = [str(each[row]) for each in rows.table.columns]

@@ -7,11 +7,17 @@ row is unfolded by itself, so that large files are read in pieces as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
 
 from trilens.errors import FormatError, StatementError, option
-from trilens.statements.cells import list_of
+from trilens.statements.batch import Fault, row_error
+from trilens.statements.cells import cells_of, images_in, list_of
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import (
     ColumnSpec,
@@ -21,17 +27,123 @@ from trilens.statements.layout import (
     layout_error,
     refuse_more_picks,
 )
-from trilens.statements.names import is_integer
-from trilens.statements.positions import plain
+from trilens.statements.names import is_integer, is_missing
+from trilens.statements.positions import by_columns, by_words, plain
 from trilens.statements.responses import implied_rows
-from trilens.statements.roles import SHOWN
-from trilens.statements.rules import unfoldings
-from trilens.statements.table import AnswerTable, NamedTable
-from trilens.statements.unfolding import Answers, Unfolding
-from trilens.statements.wide import asked, titled
+from trilens.statements.roles import OPTIONAL, SHOWN, key, roles
+from trilens.statements.rules import complete, unfoldings
+from trilens.statements.table import AnswerTable, NamedTable, Request, Rows, Use
 
 #: Rows that tell whether picks are names or positions.
 _TELLING = 200
+_BRACKETS = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
+_BETWEEN = re.compile(r"\s*(?:[,;/|]|\bvs\.?\s|\bor\b)\s*")
+#: The share of answers that are among the objects which a header names.
+_AMONG = 0.95
+#: The code of a question that was seen and not answered.
+_NOT_ANSWERED = "-99"
+#: What Qualtrics and others call the questionnaire that a participant filled in.
+_WHO = ("responseid", "respondentid", "antwortid", "id", "case", "code", "username", "email")
+#: What the column of ids may be called.
+_ID = frozenset(
+    {
+        *("id", "question", "questionid", "qid", "trial", "trialid", "item", "itemid", "triplet"),
+        *("tripletid", "name", "number", "nr", "code", "variable", "column"),
+    }
+)
+_LETTERS = (("a", "b", "c"), ("x", "y", "z"), ("1", "2", "3"))
+
+Answers = list[tuple[str | None, ...]]
+#: From the cells of a row, by position, and its number: the cells of its answers, and how many
+#: questions have none.
+Unfold = Callable[[Mapping[int, str | None], int], tuple[Answers, int]]
+
+
+@dataclass(frozen=True)
+class Unfolding:
+    """New columns, made of each row, and those of the table that stay.
+
+    ``made`` are the names of what ``unfold`` yields; ``needs`` are the columns that it looks at,
+    and ``gone`` those that do not stay. ``roles`` are those that are used up; None: all objects.
+    """
+
+    made: tuple[str, ...]
+    needs: tuple[int, ...]
+    unfold: Unfold
+    gone: frozenset[int] = frozenset()
+    note: str = ""
+    counted: str = "empty cells skipped: {n:,}"
+    roles: frozenset[str] | None = None
+
+    def of(self, table: NamedTable, skip_bad: bool = False) -> NamedTable:
+        """The table with an answer in each row; bad rows are left out, or stop the reading."""
+        made = len(self.made)
+        kept = [
+            i for i, name in enumerate(table.names) if i not in self.gone and name not in self.made
+        ]
+        names = (*self.made, *(table.names[i] for i in kept))
+
+        def read(request: Request) -> Iterator[Rows]:
+            carried = [kept[at - made] for at in request.columns if at >= made]
+            wanted: dict[int, Use] = dict.fromkeys([*self.needs, *carried], "text")
+            order = {at: k for k, at in enumerate(wanted)}
+            inner = Request(wanted, False, request.block_bytes, request.groups)
+            for rows in table.read(inner):
+                cells = {at: cells_of(rows.table.column(order[at])) for at in self.needs}
+                found, index, faults, empty = self._answers(cells, rows, table.label, skip_bad)
+                columns: list[Any] = []
+                for at in request.columns:
+                    if at < made:
+                        columns.append(pa.array([each[at] for each in found], pa.string()))
+                    else:
+                        whole = rows.table.column(order[kept[at - made]])
+                        columns.append(whole.take(pa.array(index, pa.int64())))
+                called = [names[at] for at in request.columns]
+                number = partial(_number_in, rows.number, index)
+                yield Rows(pa.table(columns, called), number, faults, empty)
+
+        return replace(
+            table,
+            names=names,
+            read=read,
+            sample=None,
+            notes={**table.notes, **({"unfolded": self.note} if self.note else {})},
+            titles=(),
+            read_from=frozenset({*self.made, *(table.names[i] for i in self.needs)}),
+            counted=self.counted,
+        )
+
+    def uses(self, role: str) -> bool:
+        """Whether what the caller says of a role is used up."""
+        return role not in (*OPTIONAL, "ms") if self.roles is None else role in self.roles
+
+    def _answers(
+        self, cells: Mapping[int, list[str | None]], rows: Rows, label: str | None, skip_bad: bool
+    ) -> tuple[Answers, list[int], tuple[Fault, ...], int]:
+        """The answers, the row of each, bad rows, and how many questions have no answer."""
+        found: Answers = []
+        index: list[int] = []
+        faults = list(rows.faults)
+        empty = 0
+        for row in range(len(rows.table)):
+            number = rows.number(row)
+            try:
+                answers, n = self.unfold({at: column[row] for at, column in cells.items()}, number)
+            except StatementError as error:
+                if not skip_bad:
+                    raise row_error(label, number, error.message) from None
+                shown = ",".join(column[row] or "" for column in cells.values())
+                problem = error.message.partition(";")[0]  # without what to do
+                faults.append(Fault(label or "", number, problem, shown))
+                continue
+            empty += n
+            index += [row] * len(answers)
+            found += answers
+        return found, index, tuple(faults), empty
+
+
+def _number_in(number: Callable[[int], int], index: Sequence[int], row: int) -> int:
+    return number(index[row])
 
 
 def answer_table(table: NamedTable, options: ReadOptions) -> AnswerTable:
@@ -260,3 +372,344 @@ def _placed(cell: str, objects: Sequence[str], base: int) -> str:
     if not 0 <= place < len(objects):
         raise StatementError(f"{quoted(cell)} is no position among {len(objects)} objects")
     return objects[place]
+
+
+# the objects of a question stand elsewhere
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What each question shows.
+
+    Attributes
+    ----------
+    label
+        How messages name the table.
+    id_name
+        Of its column of ids.
+    of : dict from id to tuple of str
+        The objects to choose from: three, or two beside an anchor.
+    anchors : dict from id to str
+        What they are compared with; empty where there is no anchor.
+    """
+
+    label: str
+    id_name: str
+    of: Mapping[str, tuple[str, ...]] = field(repr=False)
+    anchors: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of_rows(
+        cls, names: Sequence[str], rows: Sequence[Sequence[str]], label: str = "questions"
+    ) -> Questions:
+        """From a table with the columns ``id``, ``a``, ``b``, ``c``, or ``anchor``, ``a``, ``b``.
+
+        Raises
+        ------
+        FormatError
+            For missing columns, empty cells, or an id that comes twice.
+
+        Examples
+        --------
+        >>> Questions.of_rows(["id", "a", "b", "c"], [["Q1", "van", "bus", "car"]]).of
+        {'Q1': ('van', 'bus', 'car')}
+        """
+        at_id, anchor, shown = _columns(names, label)
+        of: dict[str, tuple[str, ...]] = {}
+        anchors: dict[str, str] = {}
+        for number, row in enumerate(rows, 2):
+            where = f"{label}, row {number:,}"
+            cells = [row[i].strip() for i in (at_id, *shown, *([] if anchor is None else [anchor]))]
+            if any(map(is_missing, cells)):
+                raise FormatError(f"{where}: an empty cell; every question has its objects")
+            name, *objects = cells
+            if name in of:
+                raise FormatError(f"{where}: the id {quoted(name)} comes twice; list it once")
+            if len(set(objects)) < len(objects):
+                raise FormatError(f"{where}: an object comes twice in question {quoted(name)}")
+            of[name] = tuple(objects[: len(shown)])
+            if anchor is not None:
+                anchors[name] = objects[-1]
+        if not of:
+            raise FormatError(f"{label} has no questions, only a header")
+        return cls(label, names[at_id], of, anchors)
+
+    @property
+    def width(self) -> int:
+        """Objects to choose from in each question."""
+        return len(next(iter(self.of.values())))
+
+    def find(self, names: Sequence[str], titles: Sequence[str] = ()) -> dict[int, str]:
+        """The columns that are called as questions are, by their positions.
+
+        >>> Questions("q.csv", "id", {"Q1": ("a", "b", "c")}).find(["age", "q1"])
+        {1: 'Q1'}
+        """
+        exact = {name: name for name in self.of}
+        alike = {key(name): name for name in self.of}
+        alike = alike if len(alike) == len(self.of) else {}
+        found: dict[int, str] = {}
+        for listed in (names, titles):
+            for i, name in enumerate(listed):
+                told = exact.get(name.strip()) or alike.get(key(name))
+                if told is not None and i not in found and told not in found.values():
+                    found[i] = told
+        return found
+
+
+def _columns(names: Sequence[str], label: str) -> tuple[int, int | None, list[int]]:
+    """Where the id, the anchor and the objects to choose from are."""
+    keys = [key(name) for name in names]
+    found = {role.name: i for i, role in reversed(roles(names).items())}
+    anchor = found.get("anchor")
+    wanted = 2 if anchor is not None else 3
+    sets = [[found[role] for role in SHOWN[:wanted] if role in found]]
+    sets += [[keys.index(c) for c in line[:wanted] if c in keys] for line in _LETTERS]
+    shown = next((each for each in sets if len(each) == wanted), None)
+    ids = [i for i, name in enumerate(keys) if name in _ID and i not in (shown or ())]
+    if shown is None or not ids:
+        raise FormatError(
+            f"{label}: a table of questions has the columns id, a, b, c (or id, anchor, a, b); "
+            f"it has {one_line(', '.join(names), 120)}"
+        )
+    return ids[0], anchor, shown
+
+
+def asked(table: NamedTable, at: Mapping[str, int], questions: Questions) -> Unfolding:
+    """A table whose questions stand in another one."""
+    columns = questions.find(table.names, table.titles)
+    by_id = None if len(columns) > 1 else _id_column(table, at, questions)
+    if by_id is not None:
+        return _joined(table, by_id, questions)
+    if not columns:
+        raise layout_error(
+            table.label,
+            f"no column is called like a question of {questions.label} ("
+            f"{one_line(', '.join(list(questions.of)[:3]), 60)}, ...), and none holds their ids; "
+            f"the columns seen are {one_line(', '.join(table.names), 120)}",
+        )
+    return _wide(table, at, columns, questions.of, questions.anchors)
+
+
+def _id_column(table: NamedTable, at: Mapping[str, int], questions: Questions) -> int | None:
+    """The column whose cells are ids of questions."""
+    fitting = []
+    other = {at[role] for role in (*OPTIONAL, "chosen") if role in at and role != "question"}
+    for i in range(len(table.names)):
+        if i in other:  # a rater or an answer, though it may be called as questions are
+            continue
+        cells = table.first_cells(i)
+        known = [cell for cell in cells if _asked_as(cell, questions) in questions.of]
+        if len(known) > 0.5 * len(cells):
+            fitting.append(i)
+    called = [i for i in fitting if key(table.names[i]) == key(questions.id_name)]
+    if "question" in at and at["question"] in fitting:
+        called = called or [at["question"]]
+    if not called and len(fitting) > 1:
+        listed = " and ".join(table.names[i] for i in fitting[:2])
+        raise layout_error(
+            table.label,
+            f"the columns {one_line(listed, 80)} both hold ids of {questions.label}; say which "
+            f"with {option('columns', f'question={table.names[fitting[0]]}')}",
+        )
+    return next(iter(called or fitting), None)
+
+
+def _asked_as(cell: str, questions: Questions) -> str:
+    """The id of a question as its table has it: 01 is 1 where there is no 01."""
+    bare = cell.lstrip("0") if cell.isdigit() else cell
+    return bare if cell not in questions.of and bare in questions.of else cell
+
+
+def _joined(table: NamedTable, by_id: int, questions: Questions) -> Unfolding:
+    """A row per answer, with the id of its question."""
+
+    def unfold(cells: Mapping[int, str | None], number: int) -> tuple[Answers, int]:
+        name = _asked_as(cells[by_id] or "", questions)
+        if name not in questions.of:
+            raise StatementError(
+                f"there is no question {quoted(name)} in {questions.label}; add it there, "
+                f"or skip bad rows with {option('skip_bad', True)}"
+            )
+        own = (name,) if "question_id" in made else ()
+        return [(*_anchor(questions.anchors, name), *questions.of[name], *own)], 0
+
+    made = (*(["anchor"] if questions.anchors else []), *SHOWN[: questions.width])
+    note = f"objects of each {table.names[by_id]} from {questions.label}"
+    gone = frozenset({by_id}) if key(table.names[by_id]) == "question" else frozenset()
+    if gone:  # a column of that name would mean questions about more than three objects
+        made = (*made, "question_id")
+    return Unfolding(made, (by_id,), unfold, gone, note, roles=frozenset({*made, "question"}))
+
+
+def _anchor(anchors: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return (anchors[name],) if anchors else ()
+
+
+def _wide(
+    table: NamedTable,
+    at: Mapping[str, int],
+    columns: Mapping[int, str],
+    of: Mapping[str, tuple[str, ...]],
+    anchors: Mapping[str, str],
+) -> Unfolding:
+    times = _times_of(table.names, columns)
+    who, own = _who(table, at)
+    text_row = _row_of_texts(table, columns, of)
+    width = len(next(iter(of.values())))
+    _refuse_codes(table, columns, of, 1 if text_row is not None else 0)
+    made = (
+        *(["rater"] if own else []),
+        "question_id",
+        *(["anchor"] if anchors else []),
+        *SHOWN[:width],
+        "chosen",
+        *(["seconds"] if times else []),
+    )
+    needs = (*columns, *times.values(), *([who] if own and who is not None else []))
+
+    def unfold(cells: Mapping[int, str | None], number: int) -> tuple[Answers, int]:
+        if number == text_row:
+            return [], 0
+        rater = () if not own else (str(number) if who is None else cells[who],)
+        found: Answers = []
+        for i, name in columns.items():
+            if cells[i] is None or _not_answered(cells[i] or "", of[name]):
+                continue
+            took = (cells[times[i]] if i in times else None,) if times else ()
+            found.append((*rater, name, *_anchor(anchors, name), *of[name], cells[i], *took))
+        return found, len(columns) - len(found)
+
+    said = "each row is a rater" if own and who is None else ""
+    if own and who is not None:
+        said = f"raters from {table.names[who]}"
+    listed = one_line(", ".join(table.names[i] for i in list(columns)[:3]), 60)
+    more = len(columns) - 3
+    note = f"{len(columns):,} columns of answers ({listed}{', ...' if more > 0 else ''})"
+    return Unfolding(
+        made,
+        tuple(dict.fromkeys(needs)),
+        unfold,
+        gone=frozenset({*columns, *times.values()}),
+        note=f"{note}; {said}" if said else note,
+        counted="cells without an answer (empty or -99) skipped: {n:,}",
+        roles=frozenset(made),
+    )
+
+
+def _not_answered(cell: str, objects: Sequence[str]) -> bool:
+    """Whether a question was seen and not answered, as Qualtrics and SPSS say it."""
+    return plain(cell) == _NOT_ANSWERED and cell not in objects
+
+
+def _refuse_codes(
+    table: NamedTable, columns: Mapping[int, str], of: Mapping[str, tuple[str, ...]], begin: int
+) -> None:
+    """Refuse answers that are neither names nor places, such as a survey's recoded values."""
+    rows = list(table.first)[begin:]
+    cells: dict[int, list[str]] = {}
+    for i, name in columns.items():
+        given = [row[i].strip() for row in rows if len(row) > i and not is_missing(row[i])]
+        cells[i] = [cell for cell in given if not _not_answered(cell, of[name])]
+    strange = {i: [c for c in cells[i] if c not in of[name]] for i, name in columns.items()}
+    if sum(map(len, strange.values())) <= 0.5 * sum(map(len, cells.values())):
+        return
+    shown = SHOWN[: len(next(iter(of.values())))]
+    places = {str(place) for place in range(len(shown) + 1)}
+    seen = {plain(cell) for each in strange.values() for cell in each}
+    if seen <= places or by_columns(seen, shown) or by_words(seen, shown):
+        return
+    at = next(i for i, each in strange.items() if any(plain(c) not in places for c in each))
+    few = sorted(set(strange[at]))
+    listed = ", ".join(map(quoted, few[:5])) + (", ..." if len(few) > 5 else "")
+    raise layout_error(
+        table.label,
+        f"the answers in column {one_line(table.names[at], 40)} are {listed}; they must be names "
+        f"of the objects shown ({one_line(', '.join(of[columns[at]]), 60)}), 1 to {len(shown)}, or "
+        f"{'left, middle, right' if len(shown) == 3 else 'left, right'}: recode them (-99 and "
+        f"empty cells are questions without an answer)",
+    )
+
+
+def _who(table: NamedTable, at: Mapping[str, int]) -> tuple[int | None, bool]:
+    """The column of the participants, and whether it must be called so."""
+    if "rater" in at:
+        return at["rater"], False
+    keys = [key(name) for name in table.names]
+    for word in _WHO:
+        if word in keys:
+            cells = table.first_cells(keys.index(word))
+            if cells and len(set(cells)) == len(cells):
+                return keys.index(word), True
+    return None, True
+
+
+def _times_of(names: Sequence[str], columns: Mapping[int, str]) -> dict[int, int]:
+    """The column of response times of each question, such as ``Q1_RT``."""
+    found: dict[int, int] = {}
+    for i, name in columns.items():
+        stems = (key(names[i]), key(name))
+        for j, other in enumerate(names):
+            rest = next(
+                (key(other)[len(stem) :] for stem in stems if stem and key(other).startswith(stem)),
+                "",
+            )
+            known = roles([rest]).get(0)
+            if j not in columns and (
+                rest.endswith("pagesubmit") or (known is not None and known.name == "seconds")
+            ):
+                found.setdefault(i, j)
+    return found if len(found) > len(columns) / 2 else {}
+
+
+def _row_of_texts(
+    table: NamedTable, columns: Mapping[int, str], of: Mapping[str, tuple[str, ...]]
+) -> int | None:
+    """The number of the first row, where it is a second header: no cell of it is an answer."""
+    rows = list(table.first)
+    if len(rows) < 2 or table.typed:
+        return None
+    below = {cell for row in rows[1:] for i in columns for cell in [row[i].strip()]}
+    first = [(rows[0][i].strip(), name) for i, name in columns.items()]
+    known = [(cell, name) for cell, name in first if not is_missing(cell)]
+    strange = [cell for cell, name in known if cell not in below and cell not in of[name]]
+    if not known or len(strange) < len(known) or len(plain(strange[0])) < 4:
+        return None
+    return next(
+        iter(table.read(Request({next(iter(columns)): "text"}, block_bytes=1 << 16)))
+    ).number(0)
+
+
+def titled(table: NamedTable, at: Mapping[str, int]) -> Unfolding | None:
+    """Columns whose own names, or the questions below them, list the three objects."""
+    if complete(at):
+        return None
+    of: dict[str, tuple[str, ...]] = {}
+    columns: dict[int, str] = {}
+    for i, name in enumerate(table.names):
+        texts = (table.titles[i], name) if table.titles else (name,)
+        objects = next((found for text in texts if (found := objects_in(text))), None)
+        if objects is None:
+            continue
+        cells = table.first_cells(i)
+        if cells and sum(cell in objects for cell in cells) >= _AMONG * len(cells):
+            columns[i], of[name] = name, objects
+    return _wide(table, at, columns, of, {}) if len(columns) > 1 else None
+
+
+def objects_in(text: str) -> tuple[str, ...] | None:
+    """The three objects that a question lists; None where it lists none.
+
+    >>> objects_in("Which is the odd one out? [van, bus, car]")
+    ('van', 'bus', 'car')
+    >>> objects_in("3. van / bus / car"), objects_in("How old are you?")
+    (('van', 'bus', 'car'), None)
+    """
+    images = tuple(images_in(text))
+    if len(images) == 3 == len(set(images)):
+        return images
+    brackets = _BRACKETS.search(text)
+    listed = brackets[1] if brackets else re.split(r"[?:]\s", f"{text} ")[-1]
+    listed = re.sub(r"^\s*\w{0,4}\d+[.)]\s+", "", listed)
+    parts = tuple(part.strip(" .?!") for part in _BETWEEN.split(listed) if part.strip(" .?!"))
+    return parts if len(parts) == 3 == len(set(parts)) else None

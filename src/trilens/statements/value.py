@@ -351,6 +351,8 @@ class Statements:
             raise ParameterError("only a table has columns; rows are three objects in their order")
         if kind is None and isinstance(triples, Statements):
             kind = triples.kind
+        own_fields = (raters, rounds, seconds, places, questions, chosen)
+        fields = dict(zip(COLUMNS, own_fields, strict=True))
         is_frame = not isinstance(triples, np.ndarray) and is_table(triples)
         bare = None
         if is_frame and columns is None:
@@ -365,12 +367,9 @@ class Statements:
             elif n_objects != told.n_objects and all(map(is_integer, told.names)):
                 # so many objects have ids, and these are the integers in the table
                 given, names = np.array(list(map(int, told.names)))[given], None
-            raters = told.raters if raters is None else raters
-            rounds = told.rounds if rounds is None else rounds
-            seconds = told.seconds if seconds is None else seconds
-            places = told.places if places is None else places
-            questions = told.questions if questions is None else questions
-            chosen = told.chosen if chosen is None else chosen
+            fields = {
+                name: getattr(told, name) if own is None else own for name, own in fields.items()
+            }
         else:
             given, names = id_array(triples if bare is None else bare, names)
             if kind is None and len(given):
@@ -386,8 +385,7 @@ class Statements:
         set_field(self, "triples", ids)
         set_field(self, "n_objects", n)
         set_field(self, "kind", kind)
-        given_fields = (raters, rounds, seconds, places, questions, chosen)
-        for name, values in zip(COLUMNS, given_fields, strict=True):
+        for name, values in fields.items():
             set_field(self, name, checked_field(name, values, m))
         set_field(self, "_names", named)
 

@@ -40,7 +40,7 @@ class Caution:
         ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
         ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``;
-        or that of a `trilens.statements.concerns.Concern`.
+        or that of a `trilens.statements.reading.Concern`.
     facts : dict
         The numbers that the sentences are made of.
     names : tuple of str

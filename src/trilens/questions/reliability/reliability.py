@@ -74,7 +74,7 @@ from trilens.questions.reliability.raters import (
     wrong_rate_of,
 )
 from trilens.statements import Kind, Statements
-from trilens.statements.checks import Checks
+from trilens.statements.batch import Checks
 from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
