@@ -29,7 +29,7 @@ from trilens.counts.counting import (
     count_or_resume,
     merge_done,
 )
-from trilens.counts.engines import FAN, DaskEngine, Processes, Threads, open_engine
+from trilens.counts.engines import FAN, Processes, open_engine
 from trilens.counts.file import to_bytes
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import EngineError, FormatError
@@ -78,7 +78,11 @@ def killed_always() -> None:
 @pytest.mark.usefixtures("one_file_a_task")
 @pytest.mark.parametrize("cluster", [None, "local:2"])
 def test_threads_and_processes(data: Path, plain: bytes, cluster) -> None:
-    assert to_bytes(count_files(data, cluster=cluster, n_threads=3)) == plain
+    told: list[float] = []
+    found = count_files(data, cluster=cluster, n_threads=3, progress=told.append)
+    assert to_bytes(found) == plain
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     expected = tl.count_central(tl.read_statements(data))
     found = tl.count_central(data, cluster=cluster)
     at = [found.names.index(name) for name in expected.names]
@@ -106,37 +110,6 @@ def test_an_error_of_a_worker_is_the_error_of_the_command(data: Path, tmp_path: 
     bad.write_text("a,b,c\na,b,b\n")
     with pytest.raises(tl.errors.StatementError, match=r"bad\.csv, row 2"):
         count_files([data, bad], cluster="local:2")
-
-
-def test_merging_is_by_a_tree_and_in_order() -> None:
-    engine = Threads(2)
-    calls: list[int] = []
-
-    def join(*parts: str) -> str:
-        calls.append(len(parts))
-        return "".join(parts)
-
-    handles = [engine.submit(str, i) for i in range(5)]
-    assert engine.merge(join, handles) == "01234"
-    engine.close()
-
-    class Client:
-        def scheduler_info(self):
-            return {"workers": {"one": 1}}
-
-        def submit(self, function, *arguments, **options):
-            return Result(function(*arguments))
-
-    class Result(str):
-        def result(self):
-            return str(self)
-
-    calls.clear()
-    handles = [f"{i}," for i in range(FAN * FAN + 1)]
-    whole = "".join(handles)
-    assert DaskEngine(Client()).merge(join, handles) == whole
-    assert max(calls) == FAN
-    assert len(calls) == FAN + 1 + 2 + 1
 
 
 @pytest.fixture

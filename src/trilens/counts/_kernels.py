@@ -20,6 +20,8 @@ dependencies, and the compiler turns it into vector instructions.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trilens._compiled import compiled
@@ -185,6 +187,16 @@ def add_bytes(planes: AnyArray, carried: AnyArray, third: AnyArray, appears: Any
             third[cell] += 256
 
 
+@compiled(inline="always")
+def _tile_and_key(x: Any, y: Any, n_side: int) -> tuple[Any, Any]:
+    """The list of a pair's tile, for the plane "third", and its 16-bit place within the tile."""
+    low, high = min(x, y), max(x, y)
+    eight = np.uint32(8)
+    tile = (low >> eight) * np.uint32(n_side) + (high >> eight)
+    key = np.uint16((low << eight) | (high & np.uint32(255)))
+    return np.uint32(2) * tile, key
+
+
 @compiled()
 def scatter(
     ids: Int32Array, n_side: int, closer: bool, pool: AnyArray, end: AnyArray, before: AnyArray
@@ -204,11 +216,10 @@ def scatter(
     before : (blocks,) int32
         The block that precedes a block in its list, -1 for the first.
     """
-    side = np.uint32(n_side)
     m = len(ids) // 3
     lists = np.empty((3, _RUN), dtype=np.uint32)
     keys = np.empty((3, _RUN), dtype=np.uint16)
-    eight, low_byte, one, two = np.uint32(8), np.uint32(255), np.uint32(1), np.uint32(2)
+    one = np.uint32(1)
     log_block, in_block = np.uint32(LOG_BLOCK), np.uint32(_BLOCK - 1)
     free = np.uint32(0)
     for start in range(0, m, _RUN):
@@ -216,15 +227,9 @@ def scatter(
         run = ids[3 * start : 3 * (start + size)]
         for i in range(size):
             a, b, c = np.uint32(run[3 * i]), np.uint32(run[3 * i + 1]), np.uint32(run[3 * i + 2])
-            low, high = min(a, b), max(a, b)
-            ab = two * ((low >> eight) * side + (high >> eight))
-            key_ab = np.uint16((low << eight) | (high & low_byte))
-            low, high = min(a, c), max(a, c)
-            ac = two * ((low >> eight) * side + (high >> eight))
-            key_ac = np.uint16((low << eight) | (high & low_byte))
-            low, high = min(b, c), max(b, c)
-            bc = two * ((low >> eight) * side + (high >> eight))
-            key_bc = np.uint16((low << eight) | (high & low_byte))
+            ab, key_ab = _tile_and_key(a, b, n_side)
+            ac, key_ac = _tile_and_key(a, c, n_side)
+            bc, key_bc = _tile_and_key(b, c, n_side)
             lists[0, i] = ab if closer else bc
             keys[0, i] = key_ab if closer else key_bc
             lists[1, i] = ac + one
@@ -260,78 +265,39 @@ def _count_list(pool: AnyArray, before: AnyArray, end: int, cells: AnyArray) -> 
 def gather(
     first: int,
     step: int,
-    n: int,
+    n_side: int,
     pool: AnyArray,
     end: AnyArray,
     before: AnyArray,
-    add: bool,
     third: AnyArray,
     appears: AnyArray,
 ) -> None:
-    """Count every ``step``-th tile of the upper triangle and write it and its mirror image.
+    """Add every ``step``-th tile of the upper triangle to ``third`` and ``appears``, (n, n).
 
     ``pool``, ``end`` and ``before`` are those of `scatter`, with one more axis in front for
-    the threads that filled them. ``third`` and ``appears`` are flat (n * n); they are
-    overwritten or, with ``add``, added to. Every cell belongs to exactly one tile.
+    the threads that filled them. Every cell belongs to exactly one tile.
     """
-    n_side = (n + SIDE - 1) // SIDE
-    flat_third = np.empty(SIDE * SIDE, dtype=np.uint32)
-    flat_rest = np.empty(SIDE * SIDE, dtype=np.uint32)
-    tile_third = flat_third.reshape(SIDE, SIDE)
-    tile_rest = flat_rest.reshape(SIDE, SIDE)
-    # 16 more than a row needs: rows a power of two apart would push each other out of the cache
-    rows_third = np.empty((16, SIDE + 16), dtype=np.uint32)
-    rows_both = np.empty((16, SIDE + 16), dtype=np.uint32)
+    in_third = np.empty(SIDE * SIDE, dtype=np.uint32)
+    in_rest = np.empty(SIDE * SIDE, dtype=np.uint32)
     turn = 0
     for row in range(n_side):
         for column in range(row, n_side):
             turn += 1
             if (turn - 1) % step != first:
                 continue
-            flat_third[:] = 0
-            flat_rest[:] = 0
+            in_third[:] = 0
+            in_rest[:] = 0
             at = 2 * (row * n_side + column)
             for part in range(len(pool)):
-                _count_list(pool[part], before[part], int(end[part, at]), flat_third)
-                _count_list(pool[part], before[part], int(end[part, at + 1]), flat_rest)
-            if row == column:
-                for r in range(SIDE):
-                    for c in range(r):
-                        tile_third[r, c] = tile_third[c, r]
-                        tile_rest[r, c] = tile_rest[c, r]
+                _count_list(pool[part], before[part], int(end[part, at]), in_third)
+                _count_list(pool[part], before[part], int(end[part, at + 1]), in_rest)
             top, left = row * SIDE, column * SIDE
-            height, width = min(SIDE, n - top), min(SIDE, n - left)
-            for r in range(height):
-                start = (top + r) * n + left
-                to_third, to_appears = third[start : start + width], appears[start : start + width]
-                from_third, from_rest = tile_third[r], tile_rest[r]
-                if add:
-                    for c in range(width):
-                        to_third[c] += from_third[c]
-                        to_appears[c] += from_third[c] + from_rest[c]
-                else:
-                    for c in range(width):
-                        to_third[c] = from_third[c]
-                        to_appears[c] = from_third[c] + from_rest[c]
-            if row == column:
-                continue
-            # the mirror image, 16 columns at a time: they are turned into rows in the nearest
-            # cache, and the rows written at full length
-            for start_16 in range(0, width, 16):
-                for c in range(SIDE):
-                    for k in range(16):
-                        rows_third[k, c] = tile_third[c, start_16 + k]
-                        rows_both[k, c] = tile_third[c, start_16 + k] + tile_rest[c, start_16 + k]
-                for k in range(min(16, width - start_16)):
-                    start = (left + start_16 + k) * n + top
-                    to_third = third[start : start + height]
-                    to_appears = appears[start : start + height]
-                    from_third, from_both = rows_third[k], rows_both[k]
-                    if add:
-                        for c in range(height):
-                            to_third[c] += from_third[c]
-                            to_appears[c] += from_both[c]
-                    else:
-                        for c in range(height):
-                            to_third[c] = from_third[c]
-                            to_appears[c] = from_both[c]
+            width = min(SIDE, len(third) - left)
+            for r in range(min(SIDE, len(third) - top)):
+                to_third = third[top + r, left : left + width]
+                to_appears = appears[top + r, left : left + width]
+                from_third = in_third[SIDE * r : SIDE * r + width]
+                from_rest = in_rest[SIDE * r : SIDE * r + width]
+                for c in range(width):
+                    to_third[c] += from_third[c]
+                    to_appears[c] += from_third[c] + from_rest[c]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import KindError, ParameterError
+
+if TYPE_CHECKING:
+    from trilens.counts.central import CentralCounts
+    from trilens.counts.pairs import PairCounts
 
 _INT32_MAX = np.iinfo(np.int32).max
 
@@ -23,22 +27,7 @@ class Summable:
         return self if other == 0 else NotImplemented
 
 
-class _Counts(Protocol):
-    """Counts of statements of one kind about objects that may have names."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def names(self) -> Named: ...
-
-    @property
-    def appears(self) -> Any: ...
-
-    def among(self, names: tuple[str, ...]) -> Self: ...
-
-
-C = TypeVar("C", bound=_Counts)
+C = TypeVar("C", "CentralCounts", "PairCounts")
 
 
 def cell_dtype(n_statements: int) -> type[np.int32] | type[np.int64]:

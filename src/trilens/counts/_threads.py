@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
 
 from trilens._parameters import thread_count
+from trilens._typing import AnyArray
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 #: Up to so many statements plain numpy counts in less time than numba needs to be imported.
@@ -37,9 +39,17 @@ def split(start: int, stop: int, n_parts: int) -> list[slice]:
     return [slice(low, high) for low, high in pairwise(edges)]
 
 
-def in_threads(work: Callable[[int], Result], n_threads: int) -> list[Result]:
-    """``[work(0), ..., work(n_threads - 1)]``, each in a thread of its own."""
-    if n_threads == 1:
-        return [work(0)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, range(n_threads)))
+def in_threads(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """The results for all parts, each in a thread of its own."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(work, parts))
+
+
+def summed(work: Callable[[slice], AnyArray], n_statements: int, n_threads: int) -> AnyArray:
+    """The sum of what ``work`` counts of the statements of each thread."""
+    total, *others = in_threads(work, split(0, n_statements, n_threads))
+    for more in others:
+        total += more
+    return total

@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._typing import IntArray
 from trilens.counts._merge import Summable, aligned, moved, positions
-from trilens.counts._threads import in_threads, is_small, resolve_threads, split
+from trilens.counts._threads import is_small, resolve_threads, summed
 from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 
@@ -148,9 +148,4 @@ def count_places(S: Statements, n_threads: int | None = None) -> IntArray:
         return np.array(list(columns), dtype=np.int64)
     from trilens.counts import _kernels
 
-    ranges = split(0, len(S), threads)
-
-    def work(part: int) -> IntArray:
-        return _kernels.places(S.triples[ranges[part]], n)
-
-    return sum(in_threads(work, threads), start=np.zeros((3, n), dtype=np.int64))
+    return summed(lambda rows: _kernels.places(S.triples[rows], n), len(S), threads)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
-from trilens.counts._merge import Summable, add_cells, cell_dtype, require_same_shape
-from trilens.counts._threads import in_threads, is_small, resolve_threads, split
+from trilens.counts._merge import Summable, add_cells, cell_dtype, moved, require_same_shape
+from trilens.counts._threads import is_small, resolve_threads, summed
 from trilens.errors import LabelError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.columns import as_array
@@ -52,6 +52,13 @@ class ClassCounts(Summable):
             self.labels if self.labels is not None else other.labels,
         )
 
+    def moved(self, at: IntArray | None, n: int) -> ClassCounts:
+        """The same counts at other places among ``n`` objects."""
+        labels = self.labels
+        if labels is not None:
+            labels = moved(labels + np.int32(1), at, n) - np.int32(1)  # 0 is nobody's class
+        return ClassCounts(moved(self.singled, at, n), moved(self.appears, at, n), labels)
+
 
 def count_classes(
     statements: StatementsLike, y: ArrayLike, n_classes: int, n_threads: int | None = None
@@ -85,28 +92,25 @@ def count_classes(
     # an array of ids does not tell of objects beyond the last one named; y does
     S = statements if isinstance(statements, Statements) else _named_by(statements, given)
     S = S.at_random()
-    require_kind(
-        S.kind,
-        ["central"],
-        "count_classes",
-        "MapClassifier serves every kind, and to_central() converts similarity triplets",
-    )
+    _require_central(S, "count_classes")
     labels = _check_labels(given, S.n_objects, n_classes)
     shape = (S.n_objects, n_classes)
-    threads = resolve_threads(n_threads, len(S), S.n_objects * shape[1])
+    threads = resolve_threads(n_threads, len(S), S.n_objects * n_classes)
     if is_small(len(S)):
         singled, appears = _count_classes_small(S.triples, labels, shape)
     else:
         from trilens.counts import _kernels
 
-        ranges = split(0, len(S), threads)
+        def work(rows: slice) -> IntArray:
+            return _kernels.classes(S.triples[rows], labels, n_classes)
 
-        def work(part: int) -> IntArray:
-            return _kernels.classes(S.triples[ranges[part]], labels, shape[1])
-
-        zero = np.zeros((2, *shape), dtype=np.int64)
-        singled, appears = sum(in_threads(work, threads), start=zero)
+        singled, appears = summed(work, len(S), threads)
     return ClassCounts(singled, appears, labels)
+
+
+def _require_central(S: Statements, what: str) -> None:
+    instead = "MapClassifier serves every kind, and to_central() converts similarity triplets"
+    require_kind(S.kind, ["central"], what, instead)
 
 
 def _count_classes_small(
@@ -220,12 +224,7 @@ def count_labelled_pairs(
     ([[0, 1], [0, 0], [0, 0]], [[2, 2], [0, 0], [0, 0]])
     """
     S = as_statements(statements, "central")
-    require_kind(
-        S.kind,
-        ["central"],
-        "count_labelled_pairs",
-        "MapClassifier serves every kind, and to_central() converts similarity triplets",
-    )
+    _require_central(S, "count_labelled_pairs")
     ids = _check_ids(as_array(labelled, "labelled"), S.n_objects)
     column = np.full(S.n_objects, -1, dtype=np.int32)
     column[ids] = np.arange(len(ids), dtype=np.int32)
@@ -243,17 +242,12 @@ def count_labelled_pairs(
     else:
         from trilens.counts import _kernels
 
-        ranges = split(0, len(S), threads)
-
-        def work(part: int) -> AnyArray:
+        def work(rows: slice) -> AnyArray:
             counted = np.zeros((2, *shape), dtype=cell_dtype(len(S)))
-            _kernels.labelled_pairs(S.triples[ranges[part]], column, row, counted)
+            _kernels.labelled_pairs(S.triples[rows], column, row, counted)
             return counted
 
-        parts = in_threads(work, threads)
-        for more in parts[1:]:
-            parts[0] += more
-        third, appears = parts[0]
+        third, appears = summed(work, len(S), threads)
     return LabelledPairCounts(third, appears, ids)
 
 

@@ -16,7 +16,6 @@ from trilens.counts._merge import (
     Summable,
     listed,
     moved,
-    moved_cells,
     positions,
     require_same_kind,
     union,
@@ -175,24 +174,14 @@ class Counted(Summable):
         at = positions(self.known_names, self.n_objects, names, n)
         if at is None and n == self.n_objects:
             return self
-        pairs, classes = self.pairs, self.classes
-        if pairs is not None:
-            third, appears = (moved_cells(cells, at, n) for cells in (pairs.third, pairs.appears))
-            pairs = PairCounts(third, appears, pairs.kind)
-        if classes is not None:
-            labels = classes.labels
-            if labels is not None:
-                labels = moved(labels + np.int32(1), at, n) - np.int32(1)  # 0 is nobody's class
-            singled, appeared = (moved(x, at, n) for x in (classes.singled, classes.appears))
-            classes = ClassCounts(singled, appeared, labels)
         return replace(
             self,
             first=moved(self.first, at, n),
             rest=moved(self.rest, at, n),
             near=None if self.near is None else moved(self.near, at, n),
             known_names=names,
-            pairs=pairs,
-            classes=classes,
+            pairs=None if self.pairs is None else self.pairs.moved(at, n),
+            classes=None if self.classes is None else self.classes.moved(at, n),
         )
 
 

@@ -6,10 +6,9 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -165,7 +164,8 @@ def to_bytes(counts: Counted) -> bytes:
     facts["checksum"] = _checksum(facts, arrays)
     header = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     file = io.BytesIO()
-    _save(file, {HEADER: header, **arrays})
+    members: dict[str, Any] = {HEADER: header, **arrays}
+    np.savez(file, **members)
     return file.getvalue()
 
 
@@ -249,15 +249,6 @@ def _checksum(facts: dict[str, Any], arrays: dict[str, AnyArray]) -> str:
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
         total.update(array.reshape(-1).view(np.uint8).data)
     return total.hexdigest()
-
-
-def _save(file: BinaryIO, arrays: dict[str, AnyArray]) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for name, array in arrays.items():
-            # the date is always the same: the same counts are the same file
-            info = zipfile.ZipInfo(f"{name}.npy")
-            with archive.open(info, "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def _pairs(arrays: dict[str, AnyArray], kind: Any, n: int) -> PairCounts | None:

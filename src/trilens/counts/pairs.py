@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens import kinds
 from trilens._parameters import one_of
-from trilens._typing import AnyArray
+from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.counts._merge import (
     Summable,
     add_cells,
@@ -106,10 +106,14 @@ class PairCounts(Summable):
     def among(self, names: tuple[str, ...]) -> PairCounts:
         """The same counts among more objects."""
         n = len(names)
-        at = positions(self.names, self.n_objects, names, n)
-        return PairCounts(
-            moved_cells(self.third, at, n), moved_cells(self.appears, at, n), self.kind, names
-        )
+        return self.moved(positions(self.names, self.n_objects, names, n), n, names)
+
+    def moved(
+        self, at: IntArray | None, n: int, names: tuple[str, ...] | None = None
+    ) -> PairCounts:
+        """The same counts at other places among ``n`` objects."""
+        third, appears = (moved_cells(cells, at, n) for cells in (self.third, self.appears))
+        return PairCounts(third, appears, self.kind, names)
 
 
 def _add(a: Cells, b: Cells) -> Cells:
@@ -234,59 +238,65 @@ def _dense_bytes(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
     from trilens.counts import _kernels
 
     n = S.n_objects
-    ids = S.triples.reshape(-1)
     n_threads = resolve_threads(n_threads, len(S), n * n // 16)
-    ranges = split(0, len(S), n_threads)
 
-    def work(part: int) -> tuple[AnyArray, AnyArray]:
-        some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
+    def work(rows: slice) -> tuple[AnyArray, AnyArray]:
+        some = S.triples[rows].reshape(-1)
         planes = np.zeros((2, n * n), dtype=np.uint8)
         carried = np.empty(len(some) // 256 + 1, dtype=np.uint32)
         used = _kernels.count_bytes(some, n, S.kind == "closer", planes, carried)
         return planes, carried[:used]
 
     third, appears = np.zeros((2, n * n), dtype=cell_dtype(len(S)))
-    for planes, carried in in_threads(work, n_threads):
+    for planes, carried in in_threads(work, split(0, len(S), n_threads)):
         _kernels.add_bytes(planes, carried, third, appears)
     third, appears = third.reshape(n, n), appears.reshape(n, n)
     return third + third.T, appears + appears.T
 
 
 def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
+    n, m = S.n_objects, len(S)
+    third, appears = (np.zeros((n, n), dtype=cell_dtype(m)) for _ in range(2))
+    for start in range(0, m, _BATCH):
+        some = S.triples[start : start + _BATCH]
+        _add_tiles(some, S.kind == "closer", n_threads, third, appears)
+    _mirror(third)
+    _mirror(appears)
+    return third, appears
+
+
+def _add_tiles(
+    triples: Int32Array, closer: bool, n_threads: int, third: AnyArray, appears: AnyArray
+) -> None:
+    """Add statements to the upper triangles of two matrices, tile by tile."""
     from trilens.counts import _kernels
 
-    n, m = S.n_objects, len(S)
-    ids = S.triples.reshape(-1)
-    n_side = -(-n // _kernels.SIDE)
-    third, appears = (np.empty(n * n, dtype=cell_dtype(m)) for _ in range(2))
-    for start in range(0, max(m, 1), _BATCH):
-        stop = min(start + _BATCH, m)
-        ranges = split(start, stop, n_threads)
-        most = -(-(stop - start) // n_threads)
-        n_lists = 2 * n_side**2
-        # full blocks, and for each list one that is not full
-        n_blocks = 3 * most // (1 << _kernels.LOG_BLOCK) + n_lists
-        # memory is only taken for the blocks that are written to
-        pool = np.empty((n_threads, n_blocks << _kernels.LOG_BLOCK), dtype=np.uint16)
-        before = np.empty((n_threads, n_blocks), dtype=np.int32)
-        end = np.zeros((n_threads, n_lists), dtype=np.uint32)
+    n_side = -(-len(third) // _kernels.SIDE)
+    n_lists = 2 * n_side**2
+    ranges = split(0, len(triples), n_threads)
+    most = -(-len(triples) // n_threads)
+    # full blocks, and for each list one that is not full
+    n_blocks = 3 * most // (1 << _kernels.LOG_BLOCK) + n_lists
+    # memory is only taken for the blocks that are written to
+    pool = np.empty((n_threads, n_blocks << _kernels.LOG_BLOCK), dtype=np.uint16)
+    before = np.empty((n_threads, n_blocks), dtype=np.int32)
+    end = np.zeros((n_threads, n_lists), dtype=np.uint32)
 
-        def deal(
-            part: int,
-            ranges: list[slice] = ranges,
-            lists: tuple[AnyArray, AnyArray, AnyArray] = (pool, end, before),
-        ) -> None:
-            some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
-            mine = (array[part] for array in lists)
-            _kernels.scatter(some, n_side, S.kind == "closer", *mine)
+    def deal(part: int) -> None:
+        ids = triples[ranges[part]].reshape(-1)
+        _kernels.scatter(ids, n_side, closer, pool[part], end[part], before[part])
 
-        def count(
-            part: int,
-            add: bool = start > 0,
-            lists: tuple[AnyArray, AnyArray, AnyArray] = (pool, end, before),
-        ) -> None:
-            _kernels.gather(part, n_threads, n, *lists, add, third, appears)
+    def count(part: int) -> None:
+        _kernels.gather(part, n_threads, n_side, pool, end, before, third, appears)
 
-        in_threads(deal, n_threads)
-        in_threads(count, n_threads)
-    return third.reshape(n, n), appears.reshape(n, n)
+    in_threads(deal, range(n_threads))
+    in_threads(count, range(n_threads))
+
+
+def _mirror(matrix: AnyArray, side: int = 256) -> None:
+    """Copy the upper triangle to the lower one, by tiles that fit in the cache."""
+    for at in range(0, len(matrix), side):
+        rows = slice(at, at + side)
+        matrix[rows, rows] += np.triu(matrix[rows, rows], 1).T
+        for to in range(at + side, len(matrix), side):
+            matrix[to : to + side, rows] = matrix[rows, to : to + side].T

@@ -15,7 +15,7 @@ import numpy as np
 from trilens._typing import AnyArray, Int32Array
 from trilens.counts.counted import MOST_SKIPPED, Counted
 from trilens.counts.file import VERSION
-from trilens.counts.tally import PairTally, Tally
+from trilens.counts.tally import KnownTally, Tally
 from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.files.arrow import parquet_rows
 from trilens.files.read import BLOCK_BYTES, open_table, reading_options
@@ -286,28 +286,21 @@ def _count(partition: Partition, plan: Plan) -> Counted:
         objects = plan.known_objects
         if objects is None and plan.objects is None:
             objects = table.stored
-        tally = Tally(kind, objects, known)
-        pairs = None
-        if plan.pairs or plan.labels is not None:
-            pairs = PairTally(plan.labels, len(plan.class_names), plan.pairs)
+        tally: Tally | KnownTally
+        if objects is None:
+            tally = Tally(kind, known)
+        else:
+            tally = KnownTally(kind, objects, plan.pairs, plan.labels, plan.class_names)
         skipped = _Skipped()
         rows = _pass(table, partition, plan)
         for batch in _batches(rows, plan):
             kept = _sound(batch, table, plan, skipped)
             if len(kept):
-                S = tally.add(kept, in_order=not table.table.has_groups)
-                if pairs is not None:
-                    assert S is not None
-                    pairs.add(S)
+                tally.add(kept, in_order=not table.table.has_groups)
         if plan.skip_bad:
             skipped.add(rows.faults)
         skipped.set_aside(rows)
         found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
-        if pairs is not None:
-            pairs.flush()
-            found = replace(
-                found, pairs=pairs.pairs, classes=pairs.classes, class_names=plan.class_names
-            )
         total = found if total is None else total + found
     assert total is not None
     return total

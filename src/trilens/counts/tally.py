@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._typing import AnyArray, IntArray
+from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.counts._threads import is_small
-from trilens.counts.classes import ClassCounts, count_classes
+from trilens.counts.central import count_places
+from trilens.counts.classes import count_classes
 from trilens.counts.counted import Counted
-from trilens.counts.pairs import PairCounts, count_pairs
+from trilens.counts.pairs import count_pairs
 from trilens.errors import StatementError
 from trilens.kinds import Kind
-from trilens.statements import Statements
+from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, statements_of
 from trilens.statements.names import TABLE_LIMIT, Names, ObjectList, negative
 from trilens.statements.value import check_triples
-
-if TYPE_CHECKING:
-    from trilens._typing import Int32Array
 
 #: A 32-bit counter cannot pass its end within so many statements.
 _SPAN = 1 << 30
@@ -37,31 +34,24 @@ class Tally:
     name.
     """
 
-    def __init__(
-        self, kind: Kind, objects: ObjectList | None = None, known: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, kind: Kind, known: Sequence[str] = ()) -> None:
         self.kind = kind
-        self._objects = objects
         self._names = _Growing(known)
         self._by_value = _Places()
-        self._by_id = _Places(1024 if objects is None else objects.n_objects)
+        self._by_id = _Places()
         self._in_order = True
 
-    def add(self, batch: Batch, *, in_order: bool = True) -> Statements | None:
-        """Count the rows of a batch; with fixed names, also as statements.
+    def add(self, batch: Batch, *, in_order: bool = True) -> None:
+        """Count the rows of a batch.
 
         Without ``in_order`` the order in which integers first appear is not kept: columns of a
         type that can hold nothing else need none, as their names are put in numerical order.
         """
-        if self._objects is not None:
-            S = statements_of(batch, self._objects, self.kind)
-            self._by_id.add_all(list(S.triples.T))
-            return S
         self._in_order = in_order
         if self._has_values(batch):
             for start, columns in batch.pieces():
                 self._add_values(columns, batch, start)
-            return None
+            return
         batch = batch.as_text()
         self._names.add(batch)
         ids, names = self._names.ids_of(batch), self._names.listed()
@@ -70,8 +60,8 @@ class Tally:
         else:
             ids = batch.to_statements(ids, self.kind, len(names), tuple(names)).triples
         self._by_id.grow(len(names))
-        self._by_id.add_all([ids[:, j] for j in range(3)])
-        return None
+        counted = self._by_id.add([ids[:, j] for j in range(3)])
+        assert counted == len(ids), "ids were checked before"
 
     def _has_values(self, batch: Batch) -> bool:
         """Whether the names of a batch are integers that a table serves for."""
@@ -102,8 +92,6 @@ class Tally:
 
     def result(self) -> Counted:
         """What was counted."""
-        if self._objects is not None:
-            return self._by_id.counted(self.kind, self._objects.known_names)
         total = self._by_value.total()
         values = np.flatnonzero(total.any(axis=0))
         plain = len(values) == 0 or values[-1] == len(values) - 1
@@ -123,11 +111,11 @@ class Tally:
 class _Places:
     """How often each id stands first, second and third in statements; they grow with the ids."""
 
-    def __init__(self, size: int = 1024) -> None:
+    def __init__(self) -> None:
         self.statements = 0
-        self._total = np.zeros((3, size), dtype=np.int64)
+        self._total = np.zeros((3, 1024), dtype=np.int64)
         #: Since they were last added to the total; a 32-bit counter is near the processor.
-        self._counters = np.zeros((3, size), dtype=np.uint32)
+        self._counters = np.zeros((3, 1024), dtype=np.uint32)
         self._since = 0
 
     def add(self, columns: list[AnyArray]) -> int:
@@ -142,11 +130,6 @@ class _Places:
         self._since += counted
         self.statements += counted
         return counted
-
-    def add_all(self, columns: list[AnyArray]) -> None:
-        """Count rows of ids that were checked before."""
-        counted = self.add(columns)
-        assert counted == len(columns[0]), "ids were checked before"
 
     def grow(self, size: int) -> None:
         """Make room for so many ids."""
@@ -163,12 +146,9 @@ class _Places:
         self._since = 0
         return self._total
 
-    def counted(
-        self, kind: Kind, names: tuple[str, ...] | None, ids: IntArray | None = None
-    ) -> Counted:
-        """The counts of some ids, by default of all."""
-        places = self.total() if ids is None else self.total()[:, ids]
-        return Counted.of_places(kind, self.statements, places, names)
+    def counted(self, kind: Kind, names: tuple[str, ...] | None, ids: IntArray) -> Counted:
+        """The counts of some ids."""
+        return Counted.of_places(kind, self.statements, self.total()[:, ids], names)
 
 
 class _Growing(Names):
@@ -227,36 +207,49 @@ def _count_small(columns: list[AnyArray], counters: AnyArray) -> int:
     return stop
 
 
-class PairTally:
-    """Pairs, and classes, of statements whose objects are known, some statements at a time."""
+class KnownTally:
+    """Counts of statements whose objects are known, of pairs and classes too where wanted."""
 
-    def __init__(self, labels: Any = None, n_classes: int = 0, pairs: bool = True) -> None:
-        self._labels = labels
-        self._n_classes = n_classes
+    def __init__(
+        self,
+        kind: Kind,
+        objects: ObjectList,
+        pairs: bool = False,
+        labels: Int32Array | None = None,
+        class_names: tuple[str, ...] = (),
+    ) -> None:
+        self.kind, self._objects = kind, objects
+        self._labels, self._class_names = labels, class_names
         self._with_pairs = pairs
         self._waiting: list[Statements] = []
-        self._rows = 0
-        self.pairs: PairCounts | None = None
-        self.classes: ClassCounts | None = None
+        self._total: Counted | None = None
 
-    def add(self, S: Statements) -> None:
-        """Count statements, now or with those to come."""
-        self._waiting.append(S)
-        self._rows += len(S)
-        if self._rows >= _PAIR_ROWS:
-            self.flush()
+    def add(self, batch: Batch, *, in_order: bool = True) -> None:
+        """Count the rows of a batch, now or with those to come."""
+        self._waiting.append(statements_of(batch, self._objects, self.kind))
+        at_once = _PAIR_ROWS if self._with_pairs or self._labels is not None else 0
+        if sum(map(len, self._waiting)) >= at_once:
+            self._flush()
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Count what waits."""
-        from trilens.statements import concatenate
-
+        n, names = self._objects.n_objects, self._objects.known_names
         if not self._waiting:
-            return
-        S = concatenate(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
-        self._waiting, self._rows = [], 0
+            self._waiting = [Statements(np.empty((0, 3), dtype=np.int32), n, names, self.kind)]
+        S = self._waiting[0] if len(self._waiting) == 1 else concatenate(self._waiting)
+        self._waiting = []
+        found = Counted.of_places(self.kind, len(S), count_places(S, n_threads=1), names)
         if self._with_pairs:
-            found = replace(count_pairs(S, n_threads=1), names=None)
-            self.pairs = found if self.pairs is None else self.pairs + found
+            found = replace(found, pairs=replace(count_pairs(S, n_threads=1), names=None))
         if self._labels is not None:
-            more = count_classes(S, self._labels, self._n_classes, n_threads=1)
-            self.classes = more if self.classes is None else self.classes + more
+            classes = count_classes(S, self._labels, len(self._class_names), n_threads=1)
+            found = replace(found, classes=classes)
+        found = replace(found, class_names=self._class_names)
+        self._total = found if self._total is None else self._total + found
+
+    def result(self) -> Counted:
+        """What was counted."""
+        if self._waiting or self._total is None:
+            self._flush()
+        assert self._total is not None
+        return self._total
