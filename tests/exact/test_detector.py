@@ -48,12 +48,6 @@ def test_scores_are_depths(X, new):
     assert abs((labels == -1).mean() - 0.2) <= 1 / len(X)
 
 
-def test_far_points_are_outliers(X):
-    detector = tl.LensDepth(contamination=0.05).fit(X)
-    assert detector.predict([[0, 0], [9, 9]]).tolist() == [1, -1]
-    assert detector.score_samples([[9, 9]]) == [0]
-
-
 @pytest.mark.parametrize("metric", ["cityblock", "cosine", "precomputed", "fermat", "callable"])
 def test_metrics(metric, X, new):
     function = (lambda x, y: float(np.abs(x - y).max())) if metric == "callable" else metric

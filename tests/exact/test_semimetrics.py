@@ -46,11 +46,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("message", BAD)
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_bad_matrices(message, function):
-    with pytest.raises(DissimilarityError, match=message) as error:
-        function(BAD[message])
-    assert "\n" not in str(error.value)
+def test_bad_matrices(message):
+    for function in FUNCTIONS:
+        with pytest.raises(DissimilarityError, match=message) as error:
+            function(BAD[message])
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(("i", "j"), [(3, 1500), (1500, 3), (1400, 1500)])

@@ -114,11 +114,6 @@ def test_other_kinds_and_given_tests():
     assert (closer.statements.kind, closer.test) == ("closer", (-1, -1, -1))
 
 
-def test_few_objects_begin_again():
-    S = ask_survey(gaussian(8, random_state=0), draw_raters(1, random_state=0), 3, random_state=1)
-    assert len(S.statements) >= 90
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -64,14 +64,6 @@ def test_moons_with_noise():
     assert np.std(noisy - clean) == pytest.approx(0.1, rel=0.1)
 
 
-def test_outliers_are_planted_and_named():
-    moons = two_moons(20, random_state=0)
-    planted = with_outliers(moons, [[0.5, 0.25], [4.0, 4.0]])
-    assert planted.outliers.tolist() == [20, 21]
-    assert planted.points[20:].tolist() == [[0.5, 0.25], [4.0, 4.0]]
-    assert np.array_equal(planted.points[:20], moons.points)
-
-
 def test_far_outliers_are_farther_out_than_any_point():
     planted = far_outliers(gaussian(50, 4, random_state=0), 5, random_state=1)
     out = np.linalg.norm(planted.points - planted.points[:50].mean(axis=0), axis=1)

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from trilens.errors import ParameterError
-from trilens.simulate import n_questions, triples
+from trilens.simulate import triples
 from trilens.simulate.triples import design, hypergeometric, rank, sample_distinct, unrank
 
 ALPHA = 1e-4
@@ -105,19 +105,11 @@ def test_small_share_of_a_large_population_never_repeats():
     assert stats.kstest(drawn / comb(8638, 3), "uniform").pvalue > ALPHA
 
 
-def test_without_replacement_every_set_is_equally_likely():
-    subsets = {s: i for i, s in enumerate(itertools.combinations(range(10), 4))}
-    counts = np.zeros(len(subsets), int)
-    for seed in range(4000):
-        counts[subsets[tuple(sorted(asked(5, 4, seed=seed).tolist()))]] += 1
-    assert chi_square(counts, np.full(len(subsets), 1 / len(subsets))) > ALPHA
-
-
 def test_without_replacement_in_chunks_every_set_is_equally_likely(monkeypatch):
     monkeypatch.setattr(triples, "CHUNK", 2)
     subsets = {s: i for i, s in enumerate(itertools.combinations(range(10), 5))}
     counts, first = np.zeros(len(subsets), int), np.zeros(10, int)
-    for seed in range(3000):
+    for seed in range(2000):
         drawn = asked(5, 5, seed=seed).tolist()
         counts[subsets[tuple(sorted(drawn))]] += 1
         first[drawn[0]] += 1
@@ -140,7 +132,7 @@ def test_sample_distinct_every_ordered_sample_is_equally_likely(size, count):
     assert chi_square(counts, np.full(len(places), 1 / len(places))) > ALPHA
 
 
-@pytest.mark.parametrize(("good", "total", "draws"), [(5, 12, 6), (3, 40, 4), (60, 100, 50)])
+@pytest.mark.parametrize(("good", "total", "draws"), [(5, 12, 6), (60, 100, 50)])
 def test_hypergeometric_has_its_distribution(good, total, draws):
     rng = np.random.default_rng(4)
     drawn = np.array([hypergeometric(good, total, draws, rng) for _ in range(4000)])
@@ -204,13 +196,6 @@ def test_sampling2_of_closer_questions():
     assert chi_square(counts, p) > ALPHA
 
 
-def test_sampling2_makes_ten_groups_of_equal_size():
-    orders, least, p = triples._sampling2(57, None, np.random.default_rng(0))
-    assert orders.shape == (10, 57)
-    assert sorted(least.tolist()) == sorted([comb(57 - 6, 3)] * 7 + [comb(57 - 5, 3)] * 3)
-    assert p == pytest.approx(np.arange(1, 11) ** 2 / 385)
-
-
 @pytest.mark.parametrize(
     ("n", "m", "sampling", "more", "text"),
     [
@@ -231,8 +216,3 @@ def test_bad_designs_are_refused_in_one_line(n, m, sampling, more, text):
     with pytest.raises(ParameterError, match=text) as caught:
         asked(n, m, sampling, **more)
     assert "\n" not in str(caught.value)
-
-
-def test_closer_has_three_times_as_many_questions():
-    assert n_questions(5, "closer") == 30
-    assert len(set(asked(5, 30, kind="closer").tolist())) == 30

@@ -201,7 +201,7 @@ class Rows:
 
     Parameters
     ----------
-    D : (n, n) array or memory map, optional
+    D : (n, n) array, memory map, or what has its length and slices, optional
         On the host: uploaded a piece at a time.
     points : (n, d) array, optional
         With ``metric`` one of METRICS: computed on the device.

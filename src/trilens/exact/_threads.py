@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ def by_blocks(
     threads: int,
     progress: Progress | None = None,
 ) -> Iterator[Result]:
-    """``work(first, stop)`` for n rows, ``step`` at a time; the results in the order they come."""
+    """``work(first, stop)`` for n rows, ``step`` at a time."""
 
     def sized(first: int, stop: int) -> tuple[int, Result]:
         return stop - first, work(first, stop)
@@ -36,21 +37,17 @@ def by_blocks(
 
 
 def finished(
-    run: Callable[..., Future[Any]], tasks: list[tuple[Any, ...]], threads: int
+    run: Callable[..., Future[Any]], tasks: Iterable[tuple[Any, ...]], threads: int
 ) -> Iterator[Any]:
-    """Results in the order in which they come, few submitted at a time.
+    """The results of tasks in their order, few submitted at a time.
 
     An error or an interrupt in between leaves at most the running ones behind.
     """
     waiting = iter(tasks)
-    running = {run(*task) for task in islice(waiting, 2 * threads)}
+    running = deque(run(*task) for task in islice(waiting, 2 * threads))
     while running:
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for task in done:
-            yield task.result()
-            following = next(waiting, None)
-            if following is not None:
-                running.add(run(*following))
+        yield running.popleft().result()
+        running.extend(run(*task) for task in islice(waiting, 1))
 
 
 @contextmanager

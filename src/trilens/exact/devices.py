@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import wrong
-from trilens._typing import AnyArray, Int32Array, IntArray, Progress
+from trilens._typing import Int32Array, IntArray, Progress
 from trilens.errors import DeviceError, MissingExtraError, TrilensError
 from trilens.exact import _cuda
-from trilens.exact.samples import MatrixRows, PointRows, Rows, Sample
+from trilens.exact.samples import MatrixRows, Sample
 from trilens.exact.semimetrics import ALIASES, MOST_OBJECTS
 
 #: Objects from which on "auto" looks for a GPU: below, the processor is sooner done.
@@ -100,25 +100,9 @@ def count_on(
     raise gpu_failure(problem, f"{sample.n:,} objects") from problem
 
 
-class _Blocks:
-    """Rows of points whose metric the device does not know, as slices of a matrix."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return self.rows.n
-
-    def __getitem__(self, part: slice) -> AnyArray:
-        return self.rows.block(part.start, min(part.stop, self.rows.n))
-
-
 def _source(gpu: Any, sample: Sample) -> Any:
     metric = ALIASES.get(str(sample.metric), str(sample.metric))
     if sample.points is not None and metric in _cuda.METRICS and not sample.params:
         return _cuda.Rows(gpu, points=np.asarray(sample.points, np.float64), metric=metric)
     rows = sample.rows
-    if isinstance(rows, MatrixRows):
-        return _cuda.Rows(gpu, D=rows.D)
-    assert isinstance(rows, PointRows)
-    return _cuda.Rows(gpu, D=_Blocks(rows))
+    return _cuda.Rows(gpu, D=rows.D if isinstance(rows, MatrixRows) else rows)

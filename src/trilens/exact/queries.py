@@ -7,16 +7,13 @@ rounded numbers are equal the exact ones decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import AnyArray, IntArray, Progress
-from trilens.exact._threads import by_blocks, pool
+from trilens.exact._threads import by_blocks, finished, pool
 from trilens.exact.samples import TILE, Rows
 
 #: Pairs times queries up to which plain numpy is sooner done than the compiled loops are loaded.
@@ -109,25 +106,14 @@ class DepthIndex:
         """Lenses of the sample that hold each query."""
         if not self.kept or len(Q) == 0:
             return query_depths(self.source, Q, n_threads=self.n_threads)
-        rounded = np.ascontiguousarray(Q, np.float32)
-        whole = self.exact and bool(np.array_equal(rounded, Q))
-        threads = thread_count(self.n_threads)
-        if threads == 1 or len(Q) * self.source.n**2 < 2e7:
-            return self._depths(Q, rounded, whole, None)
-        with pool(threads) as run:
-            return self._depths(Q, rounded, whole, run)
-
-    def _depths(
-        self, Q: AnyArray, rounded: AnyArray, whole: bool, run: Callable[..., Future[Any]] | None
-    ) -> IntArray:
         from trilens.exact._kernels import count_sides
 
         n = self.source.n
-        threads = thread_count(self.n_threads) if run else 1
+        rounded = np.ascontiguousarray(Q, np.float32)
+        threads = thread_count(self.n_threads) if len(Q) * n**2 >= 2e7 else 1
         # rows of about equally many pairs, several parts to a thread
-        ends = np.searchsorted(self.starts, np.linspace(0, self.starts[-1], 4 * threads + 1)).clip(
-            0, n
-        )
+        parts = np.linspace(0, self.starts[-1], 4 * threads + 1)
+        ends = np.searchsorted(self.starts, parts).clip(0, n)
         ends[0], ends[-1] = 0, n
 
         def some(first: int, stop: int) -> tuple[IntArray, AnyArray]:
@@ -136,14 +122,12 @@ class DepthIndex:
             count_sides(self.sides, self.starts, first, stop, rounded, found, equal)
             return found, np.argwhere(equal) + np.array([0, first])
 
-        parts = [(int(a), int(b)) for a, b in pairwise(ends) if a < b]
-        if run is None:
-            results = [some(*part) for part in parts]
-        else:
-            results = [task.result() for task in [run(some, *part) for part in parts]]
-        depth = np.sum([found for found, _ in results], axis=0)
-        if whole:
-            return np.asarray(depth, np.int64)
+        with pool(threads) as run:
+            tasks = [(some, int(a), int(b)) for a, b in pairwise(ends) if a < b]
+            results = list(finished(run, tasks, threads))
+        depth: IntArray = np.sum([found for found, _ in results], axis=0, dtype=np.int64)
+        if self.exact and np.array_equal(rounded, Q):
+            return depth
         unclear = np.concatenate([where for _, where in results])
         if len(unclear) > 200 + 20 * len(Q):
             # ties everywhere: the exact numbers from the start
@@ -154,4 +138,4 @@ class DepthIndex:
             j = np.flatnonzero(sides == longest) + i + 1
             d = self.source.between(np.full(len(j), i), j)
             depth[x] += np.count_nonzero(d > np.maximum(Q[x, i], Q[x, j]))
-        return np.asarray(depth, np.int64)
+        return depth

@@ -66,6 +66,12 @@ class PointRows:
     def __init__(self, points: AnyArray, distance: Distance) -> None:
         self.points, self.distance, self.n = points, distance, len(points)
 
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, part: slice) -> FloatArray:
+        return self.block(part.start, min(part.stop, self.n))
+
     def block(self, first: int, stop: int) -> FloatArray:
         rows = np.empty((stop - first, self.n))
         for a in range(first // TILE * TILE, stop, TILE):

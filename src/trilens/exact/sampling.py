@@ -20,6 +20,8 @@ from trilens.exact.sweep import sweep_pairs
 
 #: Points that a thread takes at once, and pairs of which it takes the distances at once.
 _POINTS, _PAIRS = 8192, 64
+#: Dissimilarities of objects by their numbers.
+_Between = Callable[[IntArray, IntArray], AnyArray]
 #: Pairs of the first round of `deepest`, and how much they grow from one to the next.
 _FIRST, _GROWTH = 128, 1.3
 
@@ -317,60 +319,51 @@ class PairSample:
     ) -> Callable[[IntArray], IntArray]:
         """A function of some objects that counts their lenses among the pairs a, b."""
         sample = self.sample
-        if sample.points is None or sample.metric == "fermat":
-            return self._matrix_counter(new, a, b)
-        points, objects = sample.points, sample.points if new is None else new
-        if sample.metric in ("euclidean", "l2") and not sample.params:
+        plain = sample.metric in ("euclidean", "l2") and not sample.params
+        if sample.points is not None and plain:
             from trilens.exact._kernels import count_lenses
 
-            X = np.ascontiguousarray(points, np.float64)
+            X = np.ascontiguousarray(sample.points, np.float64)
             A, B = X[a], X[b]
+            of = X if new is None else new
 
             def quickly(which: IntArray) -> IntArray:
                 found = np.zeros(len(which), np.int32)
-                chosen = np.ascontiguousarray(objects[which].T, np.float64)
+                chosen = np.ascontiguousarray(of[which].T, np.float64)
                 count_lenses(chosen, A, B, found)
                 return found.astype(np.int64)
 
             return quickly
-        distance = sample.distance
-
-        def count(which: IntArray) -> IntArray:
-            chosen = objects[which]
-            found = np.zeros(len(which), np.int64)
-            for at in range(0, len(a), _PAIRS):
-                A, B = points[a[at : at + _PAIRS]], points[b[at : at + _PAIRS]]
-                sides = np.array(
-                    [distance(A[p : p + 1], B[p : p + 1])[0, 0] for p in range(len(A))]
-                )
-                inside = (distance(A, chosen) < sides[:, None]) & (
-                    distance(B, chosen) < sides[:, None]
-                )
-                found += inside.sum(axis=0)
-            return found
-
-        return count
-
-    def _matrix_counter(
-        self, new: AnyArray | None, a: IntArray, b: IntArray
-    ) -> Callable[[IntArray], IntArray]:
-        rows: Any = self.sample.rows
-        if new is not None and self.sample.points is not None:
-            new = self.sample.to(new)
+        side, between = self._distances(new)
 
         def count(which: IntArray) -> IntArray:
             found = np.zeros(len(which), np.int64)
             for at in range(0, len(a), _PAIRS):
                 i, j = a[at : at + _PAIRS], b[at : at + _PAIRS]
-                sides = rows.D[i, j][:, None]
-                if new is None:
-                    to_i, to_j = rows.D[np.ix_(i, which)], rows.D[np.ix_(j, which)]
-                else:
-                    to_i, to_j = new[np.ix_(which, i)].T, new[np.ix_(which, j)].T
-                found += ((to_i < sides) & (to_j < sides)).sum(axis=0)
+                sides = side(i, j)[:, None]
+                found += ((between(i, which) < sides) & (between(j, which) < sides)).sum(axis=0)
             return found
 
         return count
+
+    def _distances(self, new: AnyArray | None) -> tuple[_Between, _Between]:
+        """Of pairs of the sample, one by one; and of some of it to some objects, as a table."""
+        points = self.sample.points
+        if points is not None and self.sample.metric != "fermat":
+            distance = self.sample.distance
+            of = points if new is None else new
+            return (
+                lambda i, j: np.array(
+                    [distance(points[[x]], points[[y]])[0, 0] for x, y in zip(i, j, strict=True)]
+                ),
+                lambda i, which: distance(points[i], of[which]),
+            )
+        rows: Any = self.sample.rows
+        D = rows.D
+        if new is None:
+            return lambda i, j: D[i, j], lambda i, which: D[np.ix_(i, which)]
+        to = new if points is None else self.sample.to(new)
+        return lambda i, j: D[i, j], lambda i, which: to[np.ix_(which, i)].T
 
 
 class _Race:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +16,9 @@ from trilens._parameters import (
     whole_number,
     wrong,
 )
-from trilens._typing import AnyArray, Int32Array, Progress, RandomState
+from trilens._typing import Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
+from trilens.exact._threads import finished, pool
 from trilens.kinds import Kind
 from trilens.simulate.answers import (
     COMPILED_FROM,
@@ -38,8 +37,8 @@ from trilens.statements.value import CheckedNames
 
 
 @dataclass(frozen=True, eq=False)
-class _Design:
-    """Which questions are asked, and what their answers follow."""
+class _Simulation:
+    """Which questions are asked, and how they are answered."""
 
     truth: Truth
     kind: Kind
@@ -47,13 +46,6 @@ class _Design:
     chunks: Iterator[tuple[int, Chunk]]
     #: Fixes the answer to every question.
     key: np.uint64
-
-
-@dataclass(frozen=True, eq=False)
-class _Simulation:
-    """A design, and how its questions are answered."""
-
-    design: _Design
     error_rate: float
     ties: Ties
     names: tuple[str, ...] | None
@@ -61,50 +53,30 @@ class _Simulation:
     progress: Progress | None
 
     def statements(self, triples: Int32Array) -> Statements:
-        return Statements(triples, self.design.truth.n_objects, self.names, self.design.kind)
+        return Statements(triples, self.truth.n_objects, self.names, self.kind)
 
     def answered(self) -> Iterator[Int32Array]:
         """The chunks' statements, in order; a few chunks are under way at a time."""
-        n_asked, truth, kind = self.design.n_asked, self.design.truth, self.design.kind
-        compiled = n_asked >= COMPILED_FROM
+        compiled = self.n_asked >= COMPILED_FROM
 
-        def work(chunk: Chunk) -> Int32Array:
+        def work(count: int, chunk: Chunk) -> tuple[int, Int32Array]:
             questions, row = chunk()
             rates = np.full(len(questions), self.error_rate)
-            u = uniform_of(questions, self.design.key)
-            triples = answered(truth, questions, row, u, rates, kind, self.ties, compiled)
-            return triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
+            u = uniform_of(questions, self.key)
+            triples = answered(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
+            return count, triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
 
-        done: Iterator[tuple[int, Int32Array]]
-        if not compiled or self.n_threads == 1:
-            done = ((count, work(chunk)) for count, chunk in self.design.chunks)
-        else:
-            done = _in_threads(work, self.design.chunks, self.n_threads)
         n_done = 0
-        for count, triples in done:
-            yield triples
-            n_done += count
-            if self.progress is not None:
-                self.progress(n_done / n_asked)
-
-
-def _in_threads(
-    work: Callable[[Chunk], Int32Array], chunks: Iterable[tuple[int, Chunk]], n_threads: int
-) -> Iterator[tuple[int, Int32Array]]:
-    waiting: deque[tuple[int, Future[Int32Array]]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for count, chunk in chunks:
-                waiting.append((count, pool.submit(work, chunk)))
-                if len(waiting) > n_threads + 1:
-                    count, future = waiting.popleft()
-                    yield count, future.result()
-            while waiting:
-                count, future = waiting.popleft()
-                yield count, future.result()
-        finally:
-            for _, future in waiting:
-                future.cancel()
+        with pool(self.n_threads) as run:
+            done: Iterator[tuple[int, Int32Array]] = (work(*some) for some in self.chunks)
+            if compiled and self.n_threads > 1:
+                tasks = ((work, *some) for some in self.chunks)
+                done = finished(run, tasks, self.n_threads)
+            for count, triples in done:
+                yield triples
+                n_done += count
+                if self.progress is not None:
+                    self.progress(n_done / self.n_asked)
 
 
 def simulate_statements(
@@ -180,22 +152,22 @@ def simulate_statements(
     >>> simulate_statements(D, 3, error_rate=0.3, random_state=0)
     Statements(3 statements about 4 objects, kind='central')
     """
-    check_answers(kind, ties, error_rate)
-    asked = _design(
-        objects, metric, kind, n_statements, sampling, groups, noise_param, random_state
+    simulation = _simulation(
+        *(objects, n_statements, kind, sampling, error_rate, noise_param, ties, random_state),
+        *(metric, names, groups, n_threads, progress),
     )
-    simulation = _simulation(asked, error_rate, ties, names, n_threads, progress)
+    n_asked = simulation.n_asked
     try:
-        triples = np.empty((asked.n_asked, 3), dtype=np.int32)
+        triples = np.empty((n_asked, 3), dtype=np.int32)
     except (MemoryError, ValueError):
         raise ParameterError(
-            f"{asked.n_asked:,} statements do not fit in memory; use stream_statements"
+            f"{n_asked:,} statements do not fit in memory; use stream_statements"
         ) from None
     m = 0
     for part in simulation.answered():
         triples[m : m + len(part)] = part
         m += len(part)
-    return simulation.statements(triples[:m] if m == asked.n_asked else triples[:m].copy())
+    return simulation.statements(triples if m == n_asked else triples[:m].copy())
 
 
 def stream_statements(
@@ -227,11 +199,10 @@ def stream_statements(
     [500, 500, 140]
     """
     chunk_rows = whole_number("chunk_rows", chunk_rows, least=1)
-    check_answers(kind, ties, error_rate)
-    asked = _design(
-        objects, metric, kind, n_statements, sampling, groups, noise_param, random_state
+    simulation = _simulation(
+        *(objects, n_statements, kind, sampling, error_rate, noise_param, ties, random_state),
+        *(metric, names, groups, n_threads, progress),
     )
-    simulation = _simulation(asked, error_rate, ties, names, n_threads, progress)
     return _regrouped(simulation, chunk_rows)
 
 
@@ -251,46 +222,40 @@ def _regrouped(simulation: _Simulation, chunk_rows: int) -> Iterator[Statements]
         yield simulation.statements(np.concatenate(kept))
 
 
-def _design(
+def _simulation(
     objects: TruthLike,
-    metric: str,
-    kind: Kind,
     n_statements: int | None,
+    kind: Kind,
     sampling: Sampling,
-    groups: ArrayLike | None,
+    error_rate: float,
     noise_param: float,
+    ties: Ties,
     random_state: RandomState,
-) -> _Design:
+    metric: str,
+    names: Iterable[str] | None,
+    groups: ArrayLike | None,
+    n_threads: int | None,
+    progress: Progress | None,
+) -> _Simulation:
+    check_answers(kind, ties, error_rate)
     truth = as_truth(objects, metric)
     # a child, because a stream draws as it goes and its parent may be drawn from in between
     (rng,) = generator(random_state).spawn(1)
     key = rng.integers(2**64, dtype=np.uint64)
-    grouped = None if groups is None else _as_groups(groups)
+    try:
+        grouped = None if groups is None else np.asarray(groups)
+    except (TypeError, ValueError):  # rows of different lengths
+        raise wrong("groups", groups, "one group for each object") from None
     n_asked, chunks = design(truth.n_objects, kind, n_statements, sampling, rng, grouped)
     if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
-    return _Design(truth, kind, n_asked, chunks, key)
-
-
-def _simulation(
-    asked: _Design,
-    error_rate: float,
-    ties: Ties,
-    names: Iterable[str] | None,
-    n_threads: int | None,
-    progress: Progress | None,
-) -> _Simulation:
-    named, n = None if names is None else CheckedNames.of(names), asked.truth.n_objects
-    if named is not None and len(named) != n:
+    named = None if names is None else CheckedNames.of(names)
+    if named is not None and len(named) != truth.n_objects:
         raise ParameterError(
-            f"there are {n:,} objects, but {len(named):,} names", parameter="names"
+            f"there are {truth.n_objects:,} objects, but {len(named):,} names", parameter="names"
         )
     check_progress(progress)
-    return _Simulation(asked, error_rate, ties, named, thread_count(n_threads), progress)
-
-
-def _as_groups(groups: ArrayLike) -> AnyArray:
-    try:
-        return np.asarray(groups)
-    except (TypeError, ValueError):  # rows of different lengths
-        raise wrong("groups", groups, "one group for each object") from None
+    threads = thread_count(n_threads)
+    return _Simulation(
+        truth, kind, n_asked, chunks, key, error_rate, ties, named, threads, progress
+    )
