@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse.csgraph import connected_components
 
 import drawn
 import trilens as tl
 from trilens.answers import Answers
-from trilens.counts import count_central, count_pairs, counted
+from trilens.counts import count_central, count_pairs
 from trilens.errors import KindError, ParameterError
 from trilens.files import write_statements
 from trilens.lens import (
@@ -50,17 +50,6 @@ def test_other_kinds_are_refused_with_the_method_that_serves_them():
                 lens_depth(given_)
 
 
-def test_answers_serve_as_statements_do_for_depth(tmp_path, monkeypatch):
-    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9, kind="central")
-    file = tmp_path / "answers.parquet"
-    write_statements(S, file)
-    for depth in (lens_depth, centrality):
-        assert np.array_equal(depth(Answers(file)), depth(S))
-        assert np.array_equal(depth(counted(S)), depth(S))
-    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
-    assert np.array_equal(lens_depth(Answers(file)), lens_depth(S))
-
-
 @pytest.mark.parametrize("n", [3, 4, 12, 30])
 def test_depth_of_all_answers_is_the_depth_of_the_distances(n: int) -> None:
     D = tl.exact.dissimilarities(np.random.default_rng(n).normal(size=(n, 2)))
@@ -79,6 +68,7 @@ def test_depth_of_all_answers_is_the_depth_of_the_distances(n: int) -> None:
     np.testing.assert_allclose(new * n * (n - 1) / 2, true * pairs)
 
 
+@settings(max_examples=40)
 @given(drawn.statements(kinds=["central"], max_objects=6), st.sampled_from([0.0, 0.3]))
 def test_the_connecting_k_is_the_smallest(S, error_rate):
     def parts(k):

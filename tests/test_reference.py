@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -63,6 +63,7 @@ def test_crowd_median(S):
     assert S.names[best] in (found.name, *found.tied)
 
 
+@settings(max_examples=40)
 @given(labelled())
 def test_algorithm_3(drawn):
     S, y = drawn
@@ -98,6 +99,7 @@ def test_the_graph_of_algorithm_5(S, k, error_rate, sigma):
         np.testing.assert_allclose(found, W, rtol=1e-14)
 
 
+@settings(max_examples=25)
 @given(st.data(), st.lists(st.integers(3, 5), min_size=1, max_size=3), SIGMAS)
 def test_algorithm_5_finds_the_parts_of_a_graph_that_falls_apart(data, sizes, sigma):
     rows, start = [], 0

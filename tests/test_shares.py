@@ -52,18 +52,18 @@ def expected_depth(weight):
 
 @pytest.mark.parametrize("m", [60, 400])
 def test_intervals_and_the_medoid_set_hold_their_coverage(m):
-    # 400 studies of 10 objects: with coverage of exactly 0.95, fewer than 0.93 of 4000 has
-    # probability below 1e-8 per object count, and fewer than 0.91 of 400 sets below 1e-3
+    # 200 studies of 10 objects: with coverage of exactly 0.95, fewer than 0.93 of 2000 has
+    # probability below 1e-4, and fewer than 0.89 of 200 sets below 1e-3
     rng = np.random.default_rng(m)
     weight = np.linspace(1, 4, 10)
     truth = expected_depth(weight)
     inside, holds = [], []
-    for _ in range(400):
+    for _ in range(200):
         interval = counted_intervals(simulated_answers(rng, weight, m))
         inside.append((interval.low <= truth) & (truth <= interval.high))
         holds.append(interval.medoid_set[truth.argmax()])
     assert np.mean(inside) >= 0.93
-    assert np.mean(holds) >= 0.91
+    assert np.mean(holds) >= 0.89
 
 
 def test_more_statements_make_the_set_smaller():

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import (
@@ -28,9 +26,11 @@ from trilens_paper.ingredients.methods import (
     EMBEDDINGS,
     LENS_MAP,
     LOSS,
+    Loss,
     embeddings,
     lens_map,
-    ten_fold_knn,
+    on_coordinates,
+    on_top,
 )
 from trilens_paper.ingredients.tables import row_finding, table_figure
 from trilens_paper.paper import TABLE3, printed
@@ -55,7 +55,6 @@ def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 
 def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
-    from trilens.maps.geometry import rescaled
     from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 
     S, y = labelled_cars(point.collection)
@@ -64,34 +63,19 @@ def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     known = y.copy()
     known[test] = -1
 
-    def loss(predicted: AnyArray) -> float:
-        return float((predicted[test] != y[test]).mean())
-
+    loss = Loss(known, y)
     for shown, name in CLASSIFIERS.items():
         seed = seeds.integer(f"{ALG3} {shown}")
-        model = LensDepthClassifier(_classifier(name, seed), random_state=seed)
+        model = LensDepthClassifier(on_top(name, seed, NEIGHBOURS), random_state=seed)
         yield Measure(f"{ALG3} {shown}", LOSS, loss(model.fit(S, known).transduction_))
     krng = KRNGClassifier(KRNG_NEIGHBOURS, alone="random", random_state=seeds.integer(ALG4))
     yield Measure(ALG4, LOSS, loss(krng.fit(S, known).transduction_))
     found = [*embeddings(S, 2, seeds), (LENS_MAP, *lens_map(S, 2))]
     for method, X, _ in found:
-        features = rescaled(X)
         for shown, name in CLASSIFIERS.items():
-            predicted = _predicted(features, known, name, seeds.integer(f"{method} {shown}"))
-            yield Measure(f"{method} {shown}", LOSS, loss(predicted))
-
-
-def _classifier(name: str, seed: int) -> Any:
-    """The tuned classifier's name, or for k-NN the paper's shorter grid for the cars."""
-    return ten_fold_knn(NEIGHBOURS, seed) if name == "knn" else name
-
-
-def _predicted(X: FloatArray, known: AnyArray, name: str, seed: int) -> AnyArray:
-    from trilens.questions.classify.tuning import tuned_classifier
-
-    labelled = known >= 0
-    model = tuned_classifier(_classifier(name, seed), X[labelled], known[labelled], seed)
-    return np.asarray(model.predict(X))
+            seed = seeds.integer(f"{method} {shown}")
+            value = on_coordinates(X, loss, name, seed, NEIGHBOURS)
+            yield Measure(f"{method} {shown}", LOSS, value)
 
 
 def _table3(name: str) -> Claim:

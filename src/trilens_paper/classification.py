@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from trilens._typing import AnyArray, FloatArray
+from trilens._typing import FloatArray
 from trilens.counts import count_pairs
 from trilens.simulate import mixture
 from trilens.statements import Statements
@@ -33,12 +31,14 @@ from trilens_paper.ingredients.methods import (
     EMBEDDINGS,
     LENS_MAP,
     LOSS,
+    Loss,
     each_embedding,
     embeddings,
     lens_map,
+    on_coordinates,
+    on_top,
     spoiled,
     statements_of,
-    ten_fold_knn,
 )
 from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED, FOLDS
 
@@ -63,7 +63,7 @@ def measure_gauss(point: Point, seeds: Seeds) -> Iterator[Measure]:
     known = drawn.labels.copy()
     known[N_LABELLED:] = -1
     S = statements_of(spoiled(dissimilarities(drawn.points), point, seeds), point, seeds)
-    loss = _Loss(known, drawn.labels)
+    loss = Loss(known, drawn.labels)
     yield from by_counting(S, loss, "svm-linear", NEIGHBOURS, seeds)
     found = [*embeddings(S, point.dim, seeds), (LENS_MAP, *lens_map(S, point.dim))]
     for method, X, _ in found:
@@ -73,48 +73,17 @@ def measure_gauss(point: Point, seeds: Seeds) -> Iterator[Measure]:
     yield Measure(LENS_MAP_KNN, LOSS, value)
 
 
-class _Loss:
-    """The 0-1 loss over the unlabelled objects."""
-
-    def __init__(self, known: AnyArray, truth: AnyArray) -> None:
-        self.known = known
-        self.truth = truth
-
-    def __call__(self, predicted: AnyArray) -> float:
-        unknown = self.known < 0
-        return float((predicted[unknown] != self.truth[unknown]).mean())
-
-
 def by_counting(
-    S: Statements, loss: _Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
+    S: Statements, loss: Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
 ) -> Iterator[Measure]:
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
     from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 
     seed = seeds.integer(ALG3)
-    by_depth = LensDepthClassifier(_on_top(classifier, seed), random_state=seed)
+    by_depth = LensDepthClassifier(on_top(classifier, seed), random_state=seed)
     yield Measure(ALG3, LOSS, loss(by_depth.fit(S, loss.known).transduction_))
     by_graph = KRNGClassifier(neighbours, alone="random", random_state=seeds.integer(ALG4))
     yield Measure(ALG4, LOSS, loss(by_graph.fit(S, loss.known).transduction_))
-
-
-def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> float:
-    """A tuned classifier on coordinates of diameter 2."""
-    from trilens.maps.geometry import rescaled
-    from trilens.questions.classify.tuning import tuned_classifier
-
-    features = rescaled(X)
-    labelled = loss.known >= 0
-    on_top = _on_top(classifier, seed)
-    model = tuned_classifier(on_top, features[labelled], loss.known[labelled], seed)
-    return loss(np.asarray(model.predict(features)))
-
-
-def _on_top(classifier: str, seed: int) -> Any:
-    """A classifier that is tuned by ten folds: the SVM by its name, k-NN as it is."""
-    from trilens.questions.classify.tuning import NEIGHBOURS as PAPERS
-
-    return ten_fold_knn(PAPERS, seed) if classifier == "knn" else classifier
 
 
 #: The three rows of the figure: sampling and noise.
@@ -351,7 +320,7 @@ def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
         point,
         seeds if point.panel == "II" else drawn_by,
     )
-    loss = _Loss(known, truth)
+    loss = Loss(known, truth)
     yield from by_counting(S, loss, "knn", USPS_NEIGHBOURS, seeds)
     X, _ = lens_map(count_pairs(S, n_threads=1), 20)
     value = on_coordinates(X, loss, "knn", seeds.integer(LENS_MAP_KNN))

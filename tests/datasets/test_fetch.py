@@ -87,23 +87,38 @@ class TestGivenFolder:
             load_ca_hepth()
 
 
+#: What lies in the cache before, what the server does, and which requests it gets.
+DOWNLOADS = {
+    "at once": ({}, {}, [None]),
+    "a spoilt cache": ({"": 1000}, {}, [None]),
+    "broken off": ({}, {"cut": [100_000, 50_000]}, [None, "bytes=100000-", "bytes=150000-"]),
+    "no ranges": ({}, {"ranges": False, "cut": [90_000]}, [None, "bytes=90000-"]),
+    "a part of something else": ({".part": b"x" * 500}, {}, ["bytes=500-", None]),
+    "a part as long": ({".part": b"x" * 210_596}, {}, ["bytes=210596-", None]),
+    "a longer part": ({".part": b"x" * 300_000}, {}, ["bytes=300000-", None]),
+    "a part that is whole": ({".part": None}, {}, ["bytes=210596-"]),
+}
+
+
 class TestDownload:
-    def test_once(self, server: Server, cache: Path, network: bytes, capfd) -> None:
+    @pytest.mark.parametrize("case", DOWNLOADS)
+    def test_what_arrives_is_the_file(
+        self, case: str, server: Server, cache: Path, network: bytes, capfd
+    ) -> None:
+        held, faults, asked = DOWNLOADS[case]
+        for ending, content in held.items():
+            (cache / NETWORK).parent.mkdir(parents=True)
+            some = content if isinstance(content, bytes) else network[:content]
+            (cache / (NETWORK + ending)).write_bytes(some)
         server.files["/n.gz"] = network
-        for _ in range(2):
+        vars(server).update(faults)
+        for _ in range(2):  # the second time from the cache
             (path,) = find_files([NETWORK], server.origin("n.gz"))
             assert path == cache / NETWORK
             assert path.read_bytes() == network
-        assert server.asked == [None]
+        assert server.asked == asked
         assert left_in(cache) == [NETWORK]
         assert capfd.readouterr() == ("", "")
-
-    def test_a_spoilt_cache_is_repaired(self, server: Server, cache: Path, network: bytes) -> None:
-        (cache / NETWORK).parent.mkdir(parents=True)
-        (cache / NETWORK).write_bytes(network[:1000])
-        server.files["/n.gz"] = network
-        (path,) = find_files([NETWORK], server.origin("n.gz"))
-        assert path.read_bytes() == network
 
     def test_a_spoilt_cache_that_cannot_be_repaired_is_named(
         self, server: Server, cache: Path
@@ -112,16 +127,6 @@ class TestDownload:
         (cache / NETWORK).write_bytes(b"half")
         text = failure(NETWORK, server.origin("gone.gz"))
         assert text.startswith(f"{cache / NETWORK} is corrupted: {server.url}/gone.gz answered 404")
-
-    def test_a_broken_transfer_is_continued_at_once(
-        self, server: Server, cache: Path, network: bytes
-    ) -> None:
-        server.files["/n.gz"] = network
-        server.cut = [100_000, 50_000]
-        (path,) = find_files([NETWORK], server.origin("n.gz"))
-        assert path.read_bytes() == network
-        assert server.asked == [None, "bytes=100000-", "bytes=150000-"]
-        assert left_in(cache) == [NETWORK]
 
     def test_a_broken_transfer_is_continued_at_the_next_call(
         self, server: Server, cache: Path, network: bytes
@@ -143,46 +148,6 @@ class TestDownload:
         server.cut = [5_000] + [0] * 100
         assert "broke off after" in failure(NETWORK, server.origin("n.gz"))
         assert server.asked == [None, "bytes=5000-"]
-
-    def test_a_server_without_ranges_sends_everything(
-        self, server: Server, cache: Path, network: bytes
-    ) -> None:
-        server.files["/n.gz"] = network
-        server.ranges = False
-        server.cut = [90_000]
-        (path,) = find_files([NETWORK], server.origin("n.gz"))
-        assert path.read_bytes() == network
-        assert server.asked == [None, "bytes=90000-"]
-
-    @pytest.mark.parametrize("length", [500, 210_596, 300_000])
-    def test_a_part_of_something_else_is_thrown_away(
-        self, length: int, server: Server, cache: Path, network: bytes
-    ) -> None:
-        part = cache / (NETWORK + ".part")
-        part.parent.mkdir(parents=True)
-        part.write_bytes(b"x" * length)
-        server.files["/n.gz"] = network
-        (path,) = find_files([NETWORK], server.origin("n.gz"))
-        assert path.read_bytes() == network
-        assert server.asked == [f"bytes={length}-", None]
-
-    def test_a_part_that_is_whole_is_kept(
-        self, server: Server, cache: Path, network: bytes
-    ) -> None:
-        part = cache / (NETWORK + ".part")
-        part.parent.mkdir(parents=True)
-        part.write_bytes(network)
-        server.files["/n.gz"] = network
-        (path,) = find_files([NETWORK], server.origin("n.gz"))
-        assert path.read_bytes() == network
-        assert server.asked == [f"bytes={len(network)}-"]
-
-    def test_another_file_is_refused(self, server: Server, cache: Path, network: bytes) -> None:
-        server.files["/n.gz"] = network[::-1]
-        assert f"{server.url}/n.gz sent a file with another sha256" in failure(
-            NETWORK, server.origin("n.gz")
-        )
-        assert left_in(cache) == []
 
     def test_a_file_that_is_gone(self, server: Server, cache: Path) -> None:
         assert failure(NETWORK, server.origin("n.gz")) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,237 +21,274 @@ from trilens_paper.medoid import APPEAR, BY_GROUP
 from trilens_paper.network import NUMBERS
 from trilens_paper.paper import TABLE3, TABLE4
 from trilens_paper.recovery import GROWING, in_ball
-from trilens_paper.registry import EXPERIMENTS, Claim, Results
+from trilens_paper.registry import EXPERIMENTS, Results
 
 RUNS = 6
 METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")
 EMBEDDINGS = METHODS[2:]
+ALG5 = ("Algorithm 5 weighted", "Algorithm 5 unweighted")
+RATES = [round(0.1 * i, 1) for i in range(11)]
+FIVE = "uniform, Noise I, dim 5"
+
+Row = dict[str, Any]
 
 
-def claim(experiment: str, begins: str) -> Claim:
-    (found,) = [c for c in EXPERIMENTS[experiment].claims if c.text.startswith(begins)]
-    return found
-
-
-def rows(value: Callable[..., float], *places: dict[str, Any], **common: Any) -> Iterator[Any]:
+def rows(value: Callable[[Row], float], places: list[Row]) -> Iterator[Row]:
     """A row for each place and run; the value may depend on both, and strays a little."""
     empty = dict.fromkeys(COLUMNS, None) | {"panel": "", "dim": 2, "error_rate": 0.0}
     rng = np.random.default_rng(0)
     for place in places:
         for run in range(RUNS):
-            row = empty | common | place | {"run": run}
-            row["value"] = value(row) + 1e-4 * rng.standard_normal()
-            row["cpu_seconds"] = row["value"]
-            yield row
+            row = empty | place | {"run": run}
+            row["value"] = value(row)
+            if row["metric"] != "outliers found":  # a whole number
+                row["value"] += 1e-4 * rng.standard_normal()
+            yield row | {"cpu_seconds": row["value"]}
 
 
-def verdict(of: Claim, value: Callable[..., float], *places: dict[str, Any], **common: Any) -> str:
-    return of.judge(Results(tuple(rows(value, *places, **common)))).verdict
+def at(**levels: Any) -> list[Row]:
+    """Every combination of the levels."""
+    each = [level if isinstance(level, list | tuple) else (level,) for level in levels.values()]
+    return [dict(zip(levels, one, strict=True)) for one in product(*each)]
 
 
-RATES = [round(0.1 * i, 1) for i in range(11)]
+def longer_in_twenty(row: Row, twenty: float) -> float:
+    # counting takes longer too, for want of a quiet machine: what matters is the ratio
+    busy = 3.0 if row["panel"] in "ab" else 1.0
+    embedded = row["method"] in EMBEDDINGS
+    return 100**embedded * busy * (twenty if embedded and row["panel"] in "ab" else 1.0)
 
 
-def test_the_jump_must_be_that_of_every_method_in_both_dimensions() -> None:
-    judged = claim("medoid-gauss2", "Every method's error jumps")
-    places = [
-        {"panel": p, "method": m, "error_rate": e} for p in "ef" for m in METHODS for e in RATES
-    ]
-    right = verdict(judged, lambda r: float(r["error_rate"] > 0.65), *places)
-    assert right == "agrees"
-    one_off = lambda r: float(r["error_rate"] > (0.45 if r["method"] == "SOE" else 0.65))  # noqa: E731
-    assert verdict(judged, one_off, *places) == "differs"
+def turning(row: Row, times: tuple[float, float]) -> float:
+    middle, last = times
+    rate = row["error_rate"]
+    return middle if 0.5 < rate < 0.8 else last if rate > 0.8 else 1.0 + rate / 10
 
 
-@pytest.mark.parametrize(("power", "expected"), [(1.0, "agrees"), (0.3, "differs")])
-def test_linear_times(power: float, expected: str) -> None:
-    judged = claim("medoid-gauss2", "The times of the embeddings grow linearly")
-    places = [
-        {"panel": "a", "method": m, "n_statements": n} for m in EMBEDDINGS for n in (13500, 161700)
-    ]
-    assert verdict(judged, lambda r: (r["n_statements"] / 1e4) ** power, *places) == expected
+def on_tested(row: Row, gain: float) -> float:
+    ours = row["method"].startswith("Algorithm 5")
+    return 0.8 + row["collection"].startswith("T_") * (gain if ours else -gain)
 
 
-@pytest.mark.parametrize(("five", "expected"), [(2.0, "agrees"), (0.7, "differs")])
-def test_times_and_dimensions(five: float, expected: str) -> None:
-    judged = claim("medoid-gauss2", "The embeddings take longer in five dimensions")
-    places = [{"panel": p, "method": m, "n_statements": 500} for p in "abcd" for m in EMBEDDINGS]
-    assert verdict(judged, lambda r: five if r["panel"] in "cd" else 1.0, *places) == expected
+TESTED = at(method=(*ALG5, *EMBEDDINGS), collection=COLLECTIONS, k=5, sigma=0.5, metric="purity")
+#: The experiment; how the claim begins; where there are results; their values, which depend on a
+#: number; and the verdict for some of these numbers.
+CLAIMS: list[tuple[str, str, list[Row], Callable[[Row, Any], float], dict[Any, str]]] = [
+    (
+        "medoid-gauss2",
+        "Every method's error jumps",
+        at(panel=("e", "f"), method=METHODS, error_rate=RATES),
+        lambda r, at: float(r["error_rate"] > (at if r["method"] == "SOE" else 0.65)),
+        {0.65: "agrees", 0.45: "differs"},
+    ),
+    (
+        "medoid-gauss2",
+        "The times of the embeddings grow linearly",
+        at(panel="a", method=EMBEDDINGS, n_statements=(13500, 161700)),
+        lambda r, power: (r["n_statements"] / 1e4) ** power,
+        {1.0: "agrees", 0.3: "differs"},
+    ),
+    (
+        "medoid-gauss2",
+        "The embeddings take longer in five dimensions",
+        at(panel=("a", "b", "c", "d"), method=EMBEDDINGS, n_statements=500),
+        lambda r, five: five if r["panel"] in "cd" else 1.0,
+        {2.0: "agrees", 0.7: "differs"},
+    ),
+    (
+        "medoid-gauss20",
+        "Beside Algorithm 1 the embeddings take longer",
+        at(
+            panel=("a", "b", "plane", "plane, errors"),
+            method=METHODS,
+            n_statements=(4500, 40500, 161700),
+        ),
+        longer_in_twenty,
+        {9.0: "agrees", 0.5: "differs"},
+    ),
+    (
+        "medoid-gauss2",
+        "The time of t-STE does not only rise",
+        at(panel=("e", "f"), method="t-STE", error_rate=RATES),
+        turning,
+        {(9.0, 1.0): "agrees", (0.1, 1.0): "agrees", (3.0, 9.0): "differs"},
+    ),
+    *(
+        (
+            "medoid-gauss2",
+            f"{name} takes longer the more answers are wrong",
+            at(panel=("e", "f"), method=name, error_rate=RATES),
+            lambda r, slope: 1 + slope * r["error_rate"],
+            {1.0: "agrees", -0.5: "differs"},
+        )
+        for name in ("SOE", "GNMDS")
+    ),
+    (
+        "medoid-gauss2",
+        "Under Sampling II the objects of the last group",
+        at(panel=APPEAR, method="Sampling II", metric=BY_GROUP),
+        lambda r, ratio: ratio,
+        {2.07: "agrees", 1.4: "differs"},
+    ),
+    (
+        "medoid-gauss20",
+        "errorprob 0.3 and few statements",
+        at(panel="b", method=METHODS, n_statements=500),
+        lambda r, more: more * (r["method"] != "Algorithm 1"),
+        {0.1: "agrees", -0.1: "differs"},
+    ),
+    (
+        "medoid-gauss20",
+        "The embeddings are not better",
+        at(panel=("a", "b", "c", "d"), method=METHODS, n_statements=500),
+        lambda r, more: 0.1 + more * (r["method"] in EMBEDDINGS),
+        {0.05: "agrees", -0.05: "differs"},
+    ),
+    (
+        "medoid-network",
+        "Few statements: the error of GNMDS varies more",
+        at(
+            panel="network",
+            method=("GNMDS", "Algorithm 1"),
+            n_statements=(10_000, 27_144, 73_680),
+            error_rate=(0.0, 0.3),
+        ),
+        lambda r, by: 0.3 + 0.01 * (-1) ** r["run"] * (by if r["method"] == "GNMDS" else 1),
+        {5.0: "agrees", 0.2: "differs"},
+    ),
+    (
+        "medoid-network",
+        "The times of Algorithm 1 and Crowd-Median are linear",
+        at(panel="network", method=METHODS[:2], n_statements=NUMBERS),
+        lambda r, power: (r["n_statements"] / 1e4) ** power,
+        {1.0: "agrees", 1.5: "differs"},
+    ),
+    (
+        "classify-gauss",
+        "Embedded into five dimensions",
+        at(panel=("uniform, Noise I", FIVE), method=EMBEDDINGS, error_rate=(0.0, 0.3)),
+        lambda r, more: 0.1 + more * (r["panel"] == FIVE),
+        {0.0: "agrees", 0.1: "differs"},
+    ),
+    (
+        "classify-gauss",
+        "The loss of Algorithm 3 rises",
+        at(
+            panel=("uniform, Noise I, fixed", "Sampling II, Noise I, fixed"),
+            method="Algorithm 3",
+            error_rate=RATES,
+        ),
+        lambda r, top: 0.5 - abs(r["error_rate"] - top),
+        {0.7: "agrees", 0.5: "differs"},
+    ),
+    (
+        "cluster-usps",
+        "errorprob 0.3: k = 100 already",
+        at(panel="usps", method=ALG5, error_rate=(0.0, 0.3), k=100, sigma=1.0, n_statements=10**7),
+        lambda r, less: 0.68 - less * (r["error_rate"] > 0),
+        {0.01: "agrees", 0.1: "differs"},
+    ),
+    (
+        "cluster-usps",
+        "errorprob 0.3 and small k (20)",
+        at(
+            panel="usps",
+            method=ALG5[0],
+            error_rate=(0.0, 0.3),
+            n_statements=(10**5, 10**7),
+            k=20,
+            sigma=0.5,
+        ),
+        # with few statements edges come in by chance, and decide nothing
+        lambda r, purity: purity if r["n_statements"] == 10**7 else 0.57 - purity,
+        {0.17: "agrees", 0.4: "differs"},
+    ),
+    (
+        "outliers-usps",
+        "Three to five of the ten are found",
+        at(
+            panel=("I", "II"),
+            method=("Algorithm 2", "Crowd-Median"),
+            metric="outliers found",
+            n_statements=10**6,
+        ),
+        lambda r, found: float(found),
+        {4: "agrees", 1: "differs"},
+    ),
+    (
+        "outliers-usps",
+        "With another digit than 6",
+        at(
+            panel=("I", "digit 0", "digit 1", "digit 9"),
+            method=("Algorithm 2", "Crowd-Median"),
+            metric="outliers found",
+            n_statements=10**6,
+            noise_param=0.0,
+        ),
+        # one digit that is not similar is enough
+        lambda r, more: 3 + more * (r["panel"] == "digit 1") + 1e-4 * r["run"],
+        {1.0: "agrees", -3.0: "differs"},
+    ),
+    (
+        "cars-classification",
+        "On the tested collections",
+        at(method=tuple(TABLE3), collection=COLLECTIONS),
+        lambda r, less: 0.3 - less * r["collection"].startswith("T_"),
+        {0.02: "agrees", 0.2: "differs", -0.02: "differs"},
+    ),
+    *(
+        ("cars-clustering", begins, TESTED, on_tested, {0.05: "agrees", -0.05: "differs"})
+        for begins in (
+            "Algorithm 5 is better on the tested collections",
+            "The embeddings are not better",
+        )
+    ),
+    (
+        "cars-clustering",
+        "With the best parameters the unweighted version",
+        [place | {"sigma": None} for place in TESTED],
+        lambda r, own: own if r["method"] == ALG5[1] else 0.9,
+        {0.88: "agrees", 0.95: "differs", 0.5: "differs"},
+    ),
+    (
+        "recovery",
+        "The conjecture",
+        at(
+            panel=[f"n = {n}" for n in GROWING],
+            dim=(2, 3, 5),
+            metric=("largest residual", "violated triplets"),
+        ),
+        lambda r, power: 1 + 100 * (int(r["panel"][4:]) / 20) ** power,
+        {-2.0: "agrees", -0.1: "differs"},
+    ),
+]
 
 
-@pytest.mark.parametrize(("twenty", "expected"), [(9.0, "agrees"), (0.5, "differs")])
-def test_times_in_twenty_dimensions_beside_those_in_two(twenty: float, expected: str) -> None:
-    judged = claim("medoid-gauss20", "Beside Algorithm 1 the embeddings take longer")
-    places = [
-        {"panel": p, "method": m, "n_statements": n}
-        for p in ("a", "b", "plane", "plane, errors")
-        for m in METHODS
-        for n in (4500, 40500, 161700)
-    ]
-
-    def value(row: dict[str, Any]) -> float:
-        # counting takes longer too, for want of a quiet machine: what matters is the ratio
-        busy = 3.0 if row["panel"] in "ab" else 1.0
-        embedded = row["method"] in EMBEDDINGS
-        return 100**embedded * busy * (twenty if embedded and row["panel"] in "ab" else 1.0)
-
-    assert verdict(judged, value, *places) == expected
+def judged(experiment: str, begins: str, value: Callable[[Row], float], places: list[Row]) -> str:
+    (found,) = [c for c in EXPERIMENTS[experiment].claims if c.text.startswith(begins)]
+    return found.judge(Results(tuple(rows(value, places)))).verdict
 
 
-@pytest.mark.parametrize(
-    ("middle", "last", "expected"),
-    [(9.0, 1.0, "agrees"), (0.1, 1.0, "agrees"), (3.0, 9.0, "differs")],
-)
-def test_times_that_turn(middle: float, last: float, expected: str) -> None:
-    judged = claim("medoid-gauss2", "The time of t-STE does not only rise")
-    places = [{"panel": p, "method": "t-STE", "error_rate": e} for p in "ef" for e in RATES]
-
-    def value(row: dict[str, Any]) -> float:
-        rate = row["error_rate"]
-        return middle if 0.5 < rate < 0.8 else last if rate > 0.8 else 1.0 + rate / 10
-
-    assert verdict(judged, value, *places) == expected
-
-
-def test_best_is_not_level() -> None:
-    judged = claim("medoid-gauss20", "errorprob 0.3 and few statements")
-    places = [{"panel": "b", "method": m, "n_statements": 500} for m in METHODS]
-    chance = np.random.default_rng(2)
-    worse = lambda r: 0.1 * (r["method"] != "Algorithm 1")  # noqa: E731
-    assert verdict(judged, worse, *places) == "agrees"
-    level = lambda r: worse(r) if r["method"] != "t-STE" else chance.normal(0, 0.01)  # noqa: E731
-    assert verdict(judged, level, *places) == "undecided"
-    assert verdict(judged, lambda r: -worse(r), *places) == "differs"
-
-
-@pytest.mark.parametrize(("slope", "expected"), [(1.0, "agrees"), (-0.5, "differs")])
-@pytest.mark.parametrize("name", ["SOE", "GNMDS"])
-def test_times_and_errors(name: str, slope: float, expected: str) -> None:
-    judged = claim("medoid-gauss2", f"{name} takes longer the more answers are wrong")
-    places = [{"panel": p, "method": name, "error_rate": e} for p in "ef" for e in RATES]
-    assert verdict(judged, lambda r: 1 + slope * r["error_rate"], *places) == expected
+@pytest.mark.parametrize(("experiment", "begins", "places", "value", "verdicts"), CLAIMS)
+def test_verdicts(experiment, begins, places, value, verdicts) -> None:
+    for number, expected in verdicts.items():
+        found = judged(experiment, begins, lambda row, x=number: value(row, x), places)
+        assert found == expected, number
 
 
 def test_few_runs_with_much_chance_decide_nothing() -> None:
-    judged = claim("medoid-gauss20", "The embeddings are not better")
-    places = [{"panel": p, "method": m, "n_statements": 500} for p in "abcd" for m in METHODS]
+    places = at(panel=("a", "b", "c", "d"), method=METHODS, n_statements=500)
     strays = lambda r: 0.1 * (-1) ** r["run"] * (r["method"] in EMBEDDINGS)  # noqa: E731
-    assert verdict(judged, strays, *places) == "undecided"
-    worse = lambda r: 0.1 + 0.05 * (r["method"] in EMBEDDINGS)  # noqa: E731
-    assert verdict(judged, worse, *places) == "agrees"
-    better = lambda r: 0.1 - 0.05 * (r["method"] in EMBEDDINGS)  # noqa: E731
-    assert verdict(judged, better, *places) == "differs"
-
-
-@pytest.mark.parametrize(("spread", "expected"), [(5.0, "agrees"), (0.2, "differs")])
-def test_the_spread_of_gnmds(spread: float, expected: str) -> None:
-    judged = claim("medoid-network", "Few statements: the error of GNMDS varies more")
-    places = [
-        {"panel": "network", "method": m, "n_statements": n, "error_rate": e}
-        for m in ("GNMDS", "Algorithm 1")
-        for n in (10_000, 27_144, 73_680)
-        for e in (0.0, 0.3)
-    ]
-    value = lambda r: 0.3 + 0.01 * (-1) ** r["run"] * (spread if r["method"] == "GNMDS" else 1)  # noqa: E731
-    assert verdict(judged, value, *places) == expected
-
-
-@pytest.mark.parametrize(("more", "expected"), [(0.0, "agrees"), (0.1, "differs")])
-def test_five_dimensions(more: float, expected: str) -> None:
-    judged = claim("classify-gauss", "Embedded into five dimensions")
-    panels = ("uniform, Noise I", "uniform, Noise I, dim 5")
-    places = [
-        {"panel": p, "method": m, "error_rate": e}
-        for p in panels
-        for m in EMBEDDINGS
-        for e in (0.0, 0.3)
-    ]
-    value = lambda r: 0.1 + more * (r["panel"] == panels[1])  # noqa: E731
-    assert verdict(judged, value, *places) == expected
-
-
-@pytest.mark.parametrize(("less", "expected"), [(0.01, "agrees"), (0.1, "differs")])
-def test_a_hundred_neighbours_under_errors(less: float, expected: str) -> None:
-    judged = claim("cluster-usps", "errorprob 0.3: k = 100 already")
-    places = [
-        {"panel": "usps", "method": m, "error_rate": e, "k": 100, "sigma": 1.0}
-        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted")
-        for e in (0.0, 0.3)
-    ]
-    value = lambda r: 0.68 - less * (r["error_rate"] > 0)  # noqa: E731
-    assert verdict(judged, value, *places, n_statements=10**7) == expected
-
-
-@pytest.mark.parametrize(("found", "expected"), [(4, "agrees"), (1, "differs")])
-def test_three_to_five(found: float, expected: str) -> None:
-    common = {"metric": "outliers found", "n_statements": 10**6}
-    methods = ("Algorithm 2", "Crowd-Median")
-    judged = claim("outliers-usps", "Three to five of the ten are found")
-    places = [{"panel": p, "method": m} for p in ("I", "II") for m in methods]
-    exactly = Results(
-        tuple(r | {"value": float(found)} for r in rows(lambda r: found, *places, **common))
+    assert judged("medoid-gauss20", "The embeddings are not better", strays, places) == "undecided"
+    chance = np.random.default_rng(2)
+    level = {"Algorithm 1": lambda: 0.0, "t-STE": lambda: chance.normal(0, 0.01)}
+    best = judged(
+        "medoid-gauss20",
+        "errorprob 0.3 and few statements",
+        lambda r: level.get(r["method"], lambda: 0.1)(),
+        places,
     )
-    assert judged.judge(exactly).verdict == expected
-
-
-@pytest.mark.parametrize(("more", "expected"), [(1.0, "agrees"), (-3.0, "differs")])
-def test_another_digit(more: float, expected: str) -> None:
-    judged = claim("outliers-usps", "With another digit than 6")
-    places = [
-        {"panel": panel, "method": m}
-        for panel in ("I", *(f"digit {d}" for d in (0, 1, 9)))
-        for m in ("Algorithm 2", "Crowd-Median")
-    ]
-    # one digit that is not similar is enough
-    value = lambda r: 3 + more * (r["panel"] == "digit 1")  # noqa: E731
-    common = {"metric": "outliers found", "n_statements": 10**6, "noise_param": 0.0}
-    assert verdict(judged, value, *places, **common) == expected
-
-
-@pytest.mark.parametrize(("gain", "expected"), [(0.05, "agrees"), (-0.05, "differs")])
-def test_the_tested_collections(gain: float, expected: str) -> None:
-    places = [
-        {"method": m, "collection": c, "k": 5, "sigma": 0.5}
-        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted", *EMBEDDINGS)
-        for c in COLLECTIONS
-    ]
-
-    def value(row: dict[str, Any]) -> float:
-        tested = row["collection"].startswith("T_")
-        ours = row["method"].startswith("Algorithm 5")
-        return 0.8 + tested * (gain if ours else -gain)
-
-    judged = claim("cars-clustering", "Algorithm 5 is better on the tested collections")
-    assert verdict(judged, value, *places, metric="purity") == expected
-    judged = claim("cars-clustering", "The embeddings are not better")
-    assert verdict(judged, value, *places, metric="purity") == expected
-
-
-@pytest.mark.parametrize(
-    ("own", "expected"), [(0.88, "agrees"), (0.95, "differs"), (0.5, "differs")]
-)
-def test_the_unweighted_version(own: float, expected: str) -> None:
-    judged = claim("cars-clustering", "With the best parameters the unweighted version")
-    places = [
-        {"method": m, "collection": c, "k": 5, "sigma": None}
-        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted", *EMBEDDINGS)
-        for c in COLLECTIONS
-    ]
-    value = lambda r: own if r["method"] == "Algorithm 5 unweighted" else 0.9  # noqa: E731
-    assert verdict(judged, value, *places, metric="purity") == expected
-
-
-@pytest.mark.parametrize(("power", "expected"), [(-2.0, "agrees"), (-0.1, "differs")])
-def test_points_that_come_back(power: float, expected: str) -> None:
-    judged = claim("recovery", "The conjecture")
-    places = [
-        {"panel": f"n = {n}", "dim": d, "metric": m}
-        for n in GROWING
-        for d in (2, 3, 5)
-        for m in ("largest residual", "violated triplets")
-    ]
-    value = lambda r: 1 + 100 * (int(r["panel"][4:]) / 20) ** power  # noqa: E731
-    assert verdict(judged, value, *places) == expected
+    assert best == "undecided"
 
 
 def test_points_in_a_ball() -> None:
@@ -321,56 +359,6 @@ def test_what_the_paper_calls_nearly_equal() -> None:
     }
     assert min(best, key=best.__getitem__) == "Algorithm 5 unweighted"
     assert max(best.values()) - min(best.values()) == pytest.approx(SLIGHTLY)
-
-
-@pytest.mark.parametrize(("ratio", "expected"), [(2.07, "agrees"), (1.4, "differs")])
-def test_sampling_by_groups(ratio: float, expected: str) -> None:
-    judged = claim("medoid-gauss2", "Under Sampling II the objects of the last group")
-    place = {"panel": APPEAR, "method": "Sampling II", "metric": BY_GROUP}
-    assert verdict(judged, lambda r: ratio, place) == expected
-
-
-@pytest.mark.parametrize(("top", "expected"), [(0.7, "agrees"), (0.5, "differs")])
-def test_the_loss_rises_to_two_thirds_and_falls(top: float, expected: str) -> None:
-    judged = claim("classify-gauss", "The loss of Algorithm 3 rises")
-    places = [
-        {"panel": f"{row}, Noise I, fixed", "method": "Algorithm 3", "error_rate": e}
-        for row in ("uniform", "Sampling II")
-        for e in RATES
-    ]
-    assert verdict(judged, lambda r: 0.5 - abs(r["error_rate"] - top), *places) == expected
-
-
-@pytest.mark.parametrize(("power", "expected"), [(1.0, "agrees"), (1.5, "differs")])
-def test_linear_counting_of_the_network(power: float, expected: str) -> None:
-    judged = claim("medoid-network", "The times of Algorithm 1 and Crowd-Median are linear")
-    places = [
-        {"panel": "network", "method": m, "n_statements": n}
-        for m in ("Algorithm 1", "Crowd-Median")
-        for n in NUMBERS
-    ]
-    assert verdict(judged, lambda r: (r["n_statements"] / 1e4) ** power, *places) == expected
-
-
-@pytest.mark.parametrize(("purity", "expected"), [(0.17, "agrees"), (0.4, "differs")])
-def test_small_k_fails_with_the_most_statements(purity: float, expected: str) -> None:
-    judged = claim("cluster-usps", "errorprob 0.3 and small k (20)")
-    places = [
-        {"panel": "usps", "method": "Algorithm 5 weighted", "error_rate": e, "n_statements": m}
-        for e in (0.0, 0.3)
-        for m in (10**5, 10**7)
-    ]
-    # with few statements edges come in by chance, and decide nothing
-    value = lambda r: purity if r["n_statements"] == 10**7 else 0.57 - purity  # noqa: E731
-    assert verdict(judged, value, *places, k=20, sigma=0.5) == expected
-
-
-def test_slightly_has_two_sides() -> None:
-    judged = claim("cars-classification", "On the tested collections")
-    places = [{"method": m, "collection": c} for m in TABLE3 for c in COLLECTIONS]
-    for less, expected in ((0.02, "agrees"), (0.2, "differs"), (-0.02, "differs")):
-        value = lambda r, less=less: 0.3 - less * r["collection"].startswith("T_")  # noqa: E731
-        assert verdict(judged, value, *places) == expected
 
 
 def test_variant_b_is_k_means_on_the_first_four_eigenvectors() -> None:

@@ -1,4 +1,8 @@
-"""Public data sets: found in TRILENS_DATA, in the cache, or downloaded and checked."""
+"""Public data sets: found in TRILENS_DATA, in the cache, or downloaded and checked.
+
+A loader raises `DatasetError` where its files cannot be obtained or are corrupted, and
+`MissingExtraError` where a package is needed that is not installed.
+"""
 
 from trilens.datasets.cars import Cars, load_cars, passed_test_rounds, rebuild
 from trilens.datasets.loaders import (

@@ -87,11 +87,6 @@ def load_cars(pictures: bool = True) -> Cars:
     Returns
     -------
     Cars
-
-    Raises
-    ------
-    DatasetError
-        If the files cannot be obtained, or are corrupted.
     """
     from trilens.files import read_statements
 

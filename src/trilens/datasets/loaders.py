@@ -87,11 +87,6 @@ def load_things_odd_one_out(answers: Literal["sample", "test", "all"] = "sample"
     Returns
     -------
     Things
-
-    Raises
-    ------
-    DatasetError
-        If the files cannot be obtained, or are corrupted.
     """
     if not isinstance(answers, str) or answers not in _THINGS:
         raise wrong("answers", answers, "'sample', 'test' or 'all'")
@@ -163,11 +158,6 @@ def load_food() -> PublicStudy:
     PublicStudy
         190,376 statements of kind ``closer`` about 100 pictures of dishes, which are called as
         their files are.
-
-    Raises
-    ------
-    DatasetError
-        If the file cannot be obtained, or is corrupted.
     """
     table = "food100-dataset/all-triplets.csv"
     (path,) = about("food").find("food/food100-dataset.zip")
@@ -218,11 +208,6 @@ def load_material() -> Material:
     Returns
     -------
     Material
-
-    Raises
-    ------
-    DatasetError
-        If the file cannot be obtained, or is corrupted.
     """
     (path,) = about("material").find("material/material-appearance-similarity.zip")
     with zipfile.ZipFile(path) as archive:
@@ -280,11 +265,6 @@ def load_musicians() -> Musicians:
     Returns
     -------
     Musicians
-
-    Raises
-    ------
-    DatasetError
-        If the files cannot be obtained, or are corrupted.
     """
     answers, names_file = about("musicians").find(
         "musicians/musicseer-results-2002-04-29.txt", "musicians/musician_names.txt"
@@ -355,11 +335,6 @@ def load_nights(min_votes: int = 6) -> Nights:
     Returns
     -------
     Nights
-
-    Raises
-    ------
-    DatasetError
-        If the table cannot be obtained, or is not the one of NIGHTS.
     """
     import pyarrow.csv
 
@@ -416,13 +391,6 @@ def load_imagenet_similarity(version: Literal["0.1", "0.2"] = "0.1") -> ImageNet
     Returns
     -------
     ImageNetSimilarity
-
-    Raises
-    ------
-    DatasetError
-        If the files cannot be obtained, or are corrupted.
-    MissingExtraError
-        If h5py is not installed.
     """
     files = {"0.1": "imagenet/obs-118.hdf5", "0.2": "imagenet/obs-195.hdf5"}
     if not isinstance(version, str) or version not in files:
@@ -487,13 +455,6 @@ def load_usps() -> USPS:
     Returns
     -------
     USPS
-
-    Raises
-    ------
-    DatasetError
-        If the file cannot be obtained, or is corrupted.
-    MissingExtraError
-        If h5py is not installed.
     """
     (path,) = about("usps").find("usps/usps.h5")
     held = _arrays("load_usps", path, "train/data", "test/data", "train/target", "test/target")
@@ -548,11 +509,6 @@ def load_ca_hepth() -> Collaboration:
     Returns
     -------
     Collaboration
-
-    Raises
-    ------
-    DatasetError
-        If the file cannot be obtained, or is corrupted.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -65,6 +65,43 @@ def _highest(score: FloatArray) -> IntArray:
     return np.flatnonzero(score == score.max())
 
 
+@dataclass(frozen=True)
+class Loss:
+    """The 0-1 loss over the unlabelled objects, which are -1 in ``known``."""
+
+    known: AnyArray
+    truth: AnyArray
+
+    def __call__(self, predicted: AnyArray) -> float:
+        unknown = self.known < 0
+        return float((predicted[unknown] != self.truth[unknown]).mean())
+
+
+def on_coordinates(
+    X: FloatArray,
+    loss: Loss,
+    classifier: str,
+    seed: int,
+    neighbours: Sequence[int] | None = None,
+) -> float:
+    """The loss of a tuned classifier on coordinates of diameter 2."""
+    from trilens.maps.geometry import rescaled
+    from trilens.questions.classify.tuning import tuned_classifier
+
+    features, labelled = rescaled(X), loss.known >= 0
+    model = tuned_classifier(
+        on_top(classifier, seed, neighbours), features[labelled], loss.known[labelled], seed
+    )
+    return loss(np.asarray(model.predict(features)))
+
+
+def on_top(classifier: str, seed: int, neighbours: Sequence[int] | None = None) -> Any:
+    """A classifier that is tuned by ten folds: the SVM by its name, k-NN as it is."""
+    from trilens.questions.classify.tuning import NEIGHBOURS
+
+    return ten_fold_knn(neighbours or NEIGHBOURS, seed) if classifier == "knn" else classifier
+
+
 def ten_fold_knn(neighbours: Sequence[int], seed: int) -> Any:
     """The k-NN classifier with k by 10-fold cross-validation, as the paper tunes it."""
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
