@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from datetime import date
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
@@ -107,16 +108,6 @@ def columns_table() -> str:
             known += f"; `image{role[-1]}` and the like"
         rows.append([ROLES[role], known])
     return _table(["holds", "accepted names"], rows)
-
-
-def stems_table() -> str:
-    """What an object that was shown may be called, before its number."""
-    return _code(SHOWN_STEMS)
-
-
-def picks_table() -> str:
-    """What one of several objects that were chosen may be called, before its number."""
-    return _code(CHOSEN_STEMS)
 
 
 def presets_table() -> str:
@@ -232,8 +223,8 @@ TABLES = {
     "kinds": kinds_table,
     "columns": columns_table,
     "layouts": layouts_table,
-    "stems": stems_table,
-    "picks": picks_table,
+    "stems": lambda: _code(SHOWN_STEMS),
+    "picks": lambda: _code(CHOSEN_STEMS),
     "presets": presets_table,
     "endings": endings_table,
     "settings": settings_tables,
@@ -370,53 +361,38 @@ def _tidy(app: Any, doctree: Any) -> None:
             text.parent.replace(text, Text(" \N{EN DASH} "))
 
 
-def _mathml(tex: str, as_block: bool) -> str:
-    """A formula as MathML, which browsers draw themselves."""
+def _formula(as_block: bool) -> Any:
+    """A visitor that writes a formula as MathML, which browsers draw themselves."""
+    from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
 
-    return str(tex2mathml(tex, as_block=as_block))
+    def visit(writer: Any, node: Any) -> None:
+        writer.body.append(tex2mathml(node.astext(), as_block=as_block))
+        raise SkipNode
+
+    return visit
 
 
-def _inline_formula(writer: Any, node: Any) -> None:
-    from docutils.nodes import SkipNode
+def _directive_of(page: Callable[[str], str]) -> Any:
+    """A directive that shows what a function makes of its arguments."""
+    from sphinx.util.docutils import SphinxDirective
 
-    writer.body.append(_mathml(node.astext(), False))
-    raise SkipNode
+    class Made(SphinxDirective):
+        required_arguments = 1
+        optional_arguments = 20
 
+        def run(self) -> list[Any]:
+            return self.parse_text_to_nodes(page(" ".join(self.arguments)))
 
-def _formula(writer: Any, node: Any) -> None:
-    from docutils.nodes import SkipNode
-
-    writer.body.append(_mathml(node.astext(), True))
-    raise SkipNode
+    return Made
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Add the directives ``from-code`` (a table) and ``room`` (part of the API)."""
-    from sphinx.util.docutils import SphinxDirective
-
-    class FromCode(SphinxDirective):
-        required_arguments = 1
-        pages = staticmethod(lambda name: TABLES[name]())
-
-        def run(self) -> list[Any]:
-            return self.parse_text_to_nodes(self.pages(self.arguments[0]))
-
-    class Room(FromCode):
-        optional_arguments = 20
-        pages = staticmethod(room_page)
-
-        def run(self) -> list[Any]:
-            return self.parse_text_to_nodes(self.pages(" ".join(self.arguments)))
-
-    app.add_directive("from-code", FromCode)
-
-    class Estimators(FromCode):
-        pages = staticmethod(estimators_page)
-
-    app.add_directive("room", Room)
-    app.add_directive("estimators", Estimators)
-    app.add_html_math_renderer("mathml", (_inline_formula, None), (_formula, None))
+    """Add the directives ``from-code`` (a table), ``room`` and ``estimators`` (the API)."""
+    app.add_directive("from-code", _directive_of(lambda name: TABLES[name]()))
+    app.add_directive("room", _directive_of(room_page))
+    app.add_directive("estimators", _directive_of(estimators_page))
+    app.add_html_math_renderer("mathml", (_formula(False), None), (_formula(True), None))
     # after napoleon, which has the priority 500
     app.connect("autodoc-process-docstring", _escape, priority=600)
     app.connect("doctree-read", _tidy)

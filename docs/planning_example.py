@@ -79,14 +79,14 @@ def main() -> None:
     at, _, low, high = (np.array(column) for column in made.columns().values())
     ax.fill_between(at, low, high, color=PALETTE[6], alpha=0.18, linewidth=0, label="planned")
     ax.axvline(made.answers, color=PALETTE[6], linewidth=1)
-    for chosen, name, colour in ((False, "at random", PALETTE[0]), (True, "chosen", PALETTE[4])):
+    for chosen, name, color in ((False, "at random", PALETTE[0]), (True, "chosen", PALETTE[4])):
         seen, whole = run(pilot, chosen, made.high)
         where = tl.medoid(whole)
         print(
             f"{name}: stopped after {len(whole):,} answers, looks {seen}, medoid {where.name} "
             f"(truly {truth}), set {where.candidates}, {len(whole) * PRICE:.2f}"
         )
-        ax.plot(*zip(*seen, strict=True), color=colour, marker="o", label=f"questions {name}")
+        ax.plot(*zip(*seen, strict=True), color=color, marker="o", label=f"questions {name}")
     ax.axhline(3, color="#333333", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ticks = [tick for tick in (200, 500, 1000, 2000, 5000, 10000) if tick <= at[-1]]
