@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -48,6 +49,7 @@ OTHERS = (
     tl.MapClustering(2, map="krng"),
     tl.MapOutlierDetector(n=2, map="lensmap"),
 )
+EVERY = (*MAPS, *CLASSIFIERS, *OTHERS)
 
 
 def name(estimator):
@@ -78,7 +80,7 @@ NEED_NO_DATA = {
 }
 
 
-@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+@pytest.mark.parametrize("estimator", EVERY, ids=name)
 def test_scikit_learns_own_checks(estimator, monkeypatch):
     # checks are skipped where tags say that input is not two-dimensional
     tags_of = type(estimator).__sklearn_tags__
@@ -106,7 +108,7 @@ def test_scikit_learns_own_checks(estimator, monkeypatch):
             assert refused, (check["check_name"], check["exception"])
 
 
-@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+@pytest.mark.parametrize("estimator", EVERY, ids=name)
 def test_fitting_twice_gives_the_same_and_changes_no_parameter(estimator, drawn):
     S, y = drawn
     model = clone(estimator)
@@ -123,6 +125,8 @@ def test_fitting_twice_gives_the_same_and_changes_no_parameter(estimator, drawn)
         if hasattr(model, method) and estimator in MAPS:
             getattr(model, method)(S)
     assert set(vars(model)) == before
+    array = clone(model).set_params(kind="central").fit(np.array(S.triples), *labels)
+    np.testing.assert_array_equal(getattr(array, fitted), first)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(getattr(again, fitted), first)
     file = io.BytesIO()
@@ -233,10 +237,8 @@ def test_a_y_that_would_be_ignored_is_refused(estimator, drawn):
 def test_an_array_with_its_kind_means_the_same_everywhere(drawn):
     S, _ = drawn
     array = np.array(S.triples)
-    for model in MAPS:
-        one, other = clone(model).fit(S), clone(model).set_params(kind="central").fit(array)
-        np.testing.assert_array_equal(one.embedding_, other.embedding_)
-        assert one.score(S) == other.score(array)
+    one = tl.GNMDS(2, random_state=0).fit(S)
+    assert one.score(S) == one.score(array)
     with pytest.raises(KindError, match="kind='closer' for rows of"):
         tl.violations(one.embedding_, array)
     assert tl.violations(one.embedding_, array, kind="central") == one.violations_
@@ -426,7 +428,7 @@ def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
         tl.MapClassifier(map=map).fit(central, y[:12])
 
 
-@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+@pytest.mark.parametrize("estimator", EVERY, ids=name)
 def test_tags_say_that_input_is_no_points_in_columns(estimator):
     tags = estimator.__sklearn_tags__().input_tags
     assert (tags.two_d_array, tags.string, tags.pairwise) == (False, True, False)
@@ -482,3 +484,152 @@ def test_the_error_rate_of_a_classifiers_map():
     points = tl.simulate.mixture(30, means=[[0, 0], [7, 0]], random_state=0)
     S = tl.simulate_statements(points, 2000, error_rate=0.3, random_state=1)
     assert tl.MapClassifier().fit(S, points.labels).error_rate_ == pytest.approx(0.3, abs=0.04)
+
+
+# ---- what `classify`, `cluster` and `outliers` do by default, as estimators -------------------
+
+POINTS = tl.simulate.mixture(12, means=[[0, 0], [9, 0]], random_state=0)
+NAMES = [f"object {i}" for i in range(12)]
+NAMED = tl.Statements(
+    tl.simulate_statements(POINTS, 200, random_state=1).triples, names=NAMES, kind="central"
+)
+Y = np.where(np.arange(12) % 3, POINTS.labels, -1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return tl.MapClassifier().fit(NAMED, Y)
+
+
+def test_the_classifier_has_the_default_of_the_function(fitted):
+    found = tl.classify(NAMED, Y)
+    assert fitted.map_ == found.method == "choice"
+    assert fitted.chosen_parameters_ == found.parameters
+    np.testing.assert_array_equal(fitted.transduction_, found.labels)
+    few = tl.MapClassifier().fit(NAMED[:30], Y)
+    assert few.map_ == tl.classify(NAMED[:30], Y).method == "lensmap"
+    assert tl.MapClassifier(error_rate=0.1).fit(NAMED, Y).map_ == "lensmap"
+
+
+def test_a_classifier_predicts_the_objects_of_statements(fitted):
+    np.testing.assert_array_equal(fitted.predict(NAMED), fitted.transduction_)
+    part = NAMED.subset([7, 3, 1, 10, 0, 5])
+    np.testing.assert_array_equal(fitted.predict(part), fitted.transduction_[[7, 3, 1, 10, 0, 5]])
+    table = part.to_frame()
+    names = tl.Statements(table).names
+    np.testing.assert_array_equal(fitted.predict(table), fitted.predict(names))
+    np.testing.assert_array_equal(fitted.predict(NAMED.triples), fitted.transduction_)
+    np.testing.assert_array_equal(fitted.predict(pd.Series(["object 4"])), fitted.predict([4]))
+    with pytest.raises(ParameterError, match="object 'pear' is not among those of the fit"):
+        fitted.predict(tl.Statements([("object 1", "object 2", "pear")], kind="central"))
+    with pytest.raises(ParameterError, match="about 13 objects, but only 12"):
+        fitted.predict([[0, 1, 12]])
+    for other in (tl.KRNGClassifier(), tl.LensDepthClassifier()):
+        np.testing.assert_array_equal(other.fit(NAMED, Y).predict(NAMED), other.transduction_)
+
+
+def test_probabilities_of_classes(fitted):
+    P = fitted.predict_proba(NAMED)
+    assert P.shape == (12, 2)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(fitted.classes_[P.argmax(axis=1)], fitted.predict(NAMED))
+    labelled = Y >= 0
+    assert set(P[labelled].max(axis=1)) == {1.0}
+    np.testing.assert_array_equal(fitted.predict_proba(["object 3"]), P[[3]])
+    held = cross_val_predict(
+        tl.MapClassifier(map="lensmap", n_components=2),
+        NAMED.objects,
+        POINTS.labels,
+        cv=3,
+        method="predict_proba",
+    )
+    assert ((held[:, 1] > 0.5) == POINTS.labels).mean() > 0.8
+    assert not hasattr(tl.MapClassifier("svm-linear"), "predict_proba")
+    assert not hasattr(tl.MapClassifier(SVC()), "predict_proba")
+    with pytest.raises(AttributeError) as told:
+        _ = tl.MapClassifier("svm-linear").predict_proba
+    assert "'svm-linear' gives no probabilities; take 'knn'" in str(told.value.__cause__)
+
+
+def test_a_classifier_takes_a_map_of_ones_own():
+    own = tl.SOE(2)
+    model = tl.MapClassifier(map=own).fit(NAMED, Y)
+    assert not hasattr(own, "embedding_")
+    assert (model.map_, model.n_components_) == ("SOE", 2)
+    assert (model.transduction_ == POINTS.labels).sum() >= 11
+    grid = {"map__n_components": [1, 2]}
+    search = GridSearchCV(tl.MapClassifier(map=own), grid, cv=2).fit(NAMED.objects, POINTS.labels)
+    assert search.best_score_ > 0.8
+    choice = tl.MapClassifier(map=tl.ChoiceMap(2, l2=0.1)).fit(NAMED, Y)
+    assert choice.chosen_parameters_["map"] == "ChoiceMap"
+    assert (
+        pickle.loads(pickle.dumps(choice)).predict(NAMED).tolist() == choice.predict(NAMED).tolist()
+    )
+    with pytest.raises(ParameterError, match="n_components is 3, but the map has its own"):
+        tl.MapClassifier(n_components=3, map=own).fit(NAMED, Y)
+    with pytest.raises(ParameterError, match=r"map is .*; it must be one of auto, choice"):
+        tl.MapClassifier(map=tl.SOE).fit(NAMED, Y)
+
+
+@pytest.mark.slow
+def test_groups_by_default_are_those_of_the_function():
+    np.testing.assert_array_equal(tl.MapClustering().fit_predict(NAMED), tl.cluster(NAMED).labels)
+    own = tl.ChoiceMap(2, l2=0.1)
+    by_map = tl.MapClustering(2, map=own).fit_predict(NAMED)
+    np.testing.assert_array_equal(by_map, tl.cluster(clone(own).fit(NAMED), 2).labels)
+    assert not hasattr(own, "embedding_")
+
+
+def test_groups_as_an_estimator():
+    model, found = tl.MapClustering(2, map="krng"), tl.cluster(NAMED, 2, "krng")
+    np.testing.assert_array_equal(model.fit_predict(NAMED), found.labels)
+    assert model.n_clusters_ == found.n_clusters
+    assert model.result_.to_dict() == found.to_dict()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert not hasattr(clone(model), "labels_")
+    with pytest.raises(ParameterError, match="method is 'nearest'"):
+        tl.MapClustering(2, map="nearest").fit(NAMED)
+
+
+def test_outliers_as_an_estimator():
+    model, found = tl.MapOutlierDetector(n=2), tl.outliers(NAMED, n=2)
+    labels = model.fit_predict(NAMED)
+    assert sorted(np.flatnonzero(labels == -1)) == sorted(found.indices)
+    assert set(labels) == {-1, 1}
+    np.testing.assert_array_equal(model.score_samples_, found.all_scores)
+    assert model.result_.to_dict() == found.to_dict()
+    share = tl.MapOutlierDetector(0.25, map="lensmap").fit(NAMED)
+    expected = tl.outliers(NAMED, contamination=0.25, method="lensmap").indices
+    assert sorted(np.flatnonzero(share.labels_ == -1)) == sorted(expected)
+    apart = tl.MapOutlierDetector(map=tl.ChoiceMap(2, l2=0.1)).fit(NAMED)
+    assert (apart.labels_ == -1).sum() == apart.result_.suggested
+    assert pickle.loads(pickle.dumps(apart)).labels_.tolist() == apart.labels_.tolist()
+    with pytest.raises(ParameterError, match="n or contamination, not both"):
+        tl.MapOutlierDetector(0.1, n=2).fit(NAMED)
+    with pytest.raises(ParameterError, match="contamination is 'some'; it must be 'auto'"):
+        tl.MapOutlierDetector("some").fit(NAMED)
+
+
+@pytest.mark.parametrize(
+    "last", [tl.MapClustering(2, map="krng"), tl.MapOutlierDetector(n=1, map="lensmap")]
+)
+def test_a_pipeline_ends_in_them(last):
+    first = FunctionTransformer(lambda statements: statements.reduce())
+    found = make_pipeline(first, clone(last)).fit_predict(NAMED)
+    np.testing.assert_array_equal(found, clone(last).fit_predict(NAMED.reduce()))
+    rows = clone(last).set_params(kind="central").fit(NAMED.triples)
+    np.testing.assert_array_equal(rows.labels_, clone(last).fit(NAMED).labels_)
+    with pytest.raises(ParameterError, match="would be ignored"):
+        clone(last).fit(NAMED, np.zeros(len(NAMED)))
+
+
+def test_a_table_of_statements_is_as_good():
+    frame = NAMED.to_frame()
+    model = tl.MapClassifier(map="lensmap", n_components=2).fit(
+        frame, dict(zip(NAMED.names, Y, strict=True))
+    )
+    assert model.predict(frame).shape == (12,)
+    assert (
+        cross_val_score(model, NAMED.objects, POINTS.labels, cv=3, scoring="neg_log_loss") <= 0
+    ).all()

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 Data: TypeAlias = (
     "Fit | ChoiceMap | Answers | StatementsLike | Counted | CentralCounts | PairCounts | str"
 )
+#: What was counted of answers.
+Counts: TypeAlias = Counted | CentralCounts | PairCounts
 #: What is left of data once it is opened.
-Opened: TypeAlias = Fit | Answers | Statements | Counted | CentralCounts | PairCounts
+Opened: TypeAlias = Fit | Answers | Statements | Counts
 
 #: With fewer answers for each object, or fewer objects, a map has nothing to hold on to.
 LEAST_PER_OBJECT, LEAST_OBJECTS = 10, 4
@@ -80,7 +82,7 @@ class Question:
     Attributes
     ----------
     name : str
-    of_fit : callable, optional
+    of_fit : callable
         Takes a `Fit` in the order of its own.
     of_counts : callable, optional
         Takes counts, or statements that it counts; by a method of the paper.
@@ -106,7 +108,7 @@ class Question:
     """
 
     name: str
-    of_fit: Callable[..., Any] | None = None
+    of_fit: Callable[..., Any]
     of_counts: Callable[..., Any] | None = None
     of_points: Callable[..., Any] | None = None
     by_counting: str | None = None
@@ -163,7 +165,7 @@ def ask(
     given = opened(data)
     if isinstance(given, Fit) and method not in ("auto", "choice"):
         given = answers_of(given)
-    if isinstance(given, Counted | CentralCounts | PairCounts):
+    if isinstance(given, Counts):
         return _of_counts(question, given, method, parameters)
     if isinstance(given, Answers) and given.in_counts:
         counts = given.count(pairs=question.needs_pairs and question.of_counts is not None)
@@ -171,7 +173,8 @@ def ask(
     if method == "auto":
         method = "choice" if isinstance(given, Fit) or is_enough(given) else question.of_few
     if method == "choice":
-        return _of_fit(question, given, random_state, progress, parameters)
+        inner, rank = fit_of(given, question.name, random_state, progress).canonical
+        return _in_own_order(question, question.of_fit, inner, rank, parameters)
     if method == question.by_counting and question.of_counts is not None:
         assert not isinstance(given, Fit)
         countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
@@ -184,7 +187,7 @@ def opened(data: Any) -> Opened:
     if isinstance(data, Answers) and data.fitted is not None:
         known: Fit = data.fitted
         return known
-    if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
+    if isinstance(data, Opened):
         return data
     if _is_choice_map(data):
         if not hasattr(data, "fit_"):
@@ -210,16 +213,22 @@ def fit_of(
     progress: Progress | None = None,
 ) -> Fit:
     """The fit behind a question that needs one: the one given, or one that is made."""
-    given = opened(data)
+    given = _not_counted(data, question)
     if isinstance(given, Fit):
         return given
-    if isinstance(given, Counted | CentralCounts | PairCounts):
+    return fit(given, random_state=random_state, progress=progress)
+
+
+def _not_counted(data: Any, question: str) -> Fit | Answers | Statements:
+    """Data of any kind but counts, which are refused."""
+    given = opened(data)
+    if isinstance(given, Counts):
         raise ParameterError(f"{question} needs the statements, not counts of them")
     if isinstance(given, Answers) and given.in_counts:
         raise FormatError(
             f"{given.source} holds counts; {question} needs the statements that were counted"
         )
-    return fit(given, random_state=random_state, progress=progress)
+    return given
 
 
 def answers_of(fitted: Fit) -> Answers | Statements:
@@ -232,9 +241,7 @@ def answers_of(fitted: Fit) -> Answers | Statements:
     raise ParameterError("this fit was saved without its answers; give the answers themselves")
 
 
-def with_fit(
-    data: Any,
-) -> tuple[Answers | Statements | Counted | CentralCounts | PairCounts, Fit | None]:
+def with_fit(data: Any) -> tuple[Answers | Statements | Counts, Fit | None]:
     """The answers, as the handle of their files where there is one; and their fit, if it is made.
 
     For questions that ask a file for more than its answers: what was left out, other columns.
@@ -250,18 +257,10 @@ def with_fit(
 
 def statements_of(data: Any, question: str) -> Statements:
     """The statements themselves, read where they lie in files; refuses counts."""
-    given = opened(data)
+    given = _not_counted(data, question)
     if isinstance(given, Fit):
         given = answers_of(given)
-    if isinstance(given, Answers):
-        if given.in_counts:
-            raise FormatError(
-                f"{given.source} holds counts; {question} needs the statements that were counted"
-            )
-        return given.read()
-    if isinstance(given, Counted | CentralCounts | PairCounts):
-        raise ParameterError(f"{question} needs the statements, not counts of them")
-    return given
+    return given.read() if isinstance(given, Answers) else given
 
 
 def counts_of(
@@ -285,35 +284,16 @@ def is_enough(given: Answers | Statements) -> bool:
     return n >= LEAST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
 
 
-def objects_of(counts: Counted | CentralCounts | PairCounts) -> ObjectList:
+def objects_of(counts: Counts) -> ObjectList:
     """The objects that were counted."""
     return ObjectList(
         None if counts.names is None else CheckedNames(counts.names), counts.n_objects
     )
 
 
-def _of_fit(
-    question: Question,
-    given: Fit | Answers | Statements,
-    random_state: RandomState,
-    progress: Progress | None,
-    parameters: dict[str, Any],
-) -> Any:
-    if question.of_fit is None:
-        raise ParameterError(f"{question.name} has no choice map", parameter="method")
-    fitted = fit_of(given, question.name, random_state, progress)
-    inner, rank = fitted.canonical
-    order = np.argsort(rank)
-    inside = {
-        name: _reordered(value, order) if name in question.labels else value
-        for name, value in parameters.items()
-    }
-    return in_order_of(question.of_fit(inner, **inside), rank, question)
-
-
 def _of_counts(
     question: Question,
-    counts: Counted | CentralCounts | PairCounts,
+    counts: Counts,
     method: str,
     parameters: dict[str, Any],
 ) -> Any:
@@ -339,21 +319,26 @@ def _of_points(
     random_state: RandomState,
     parameters: dict[str, Any],
 ) -> Any:
-    assert question.of_points is not None
-    held = statements_of(given, question.name)
-    ordered, rank = in_own_order(held)
-    order = np.argsort(rank)
+    ordered, rank = in_own_order(statements_of(given, question.name))
+    points = Points(ordered.names, method, ordered, seed_of(random_state))
+    return _in_own_order(question, question.of_points, points, rank, parameters)
+
+
+def _in_own_order(
+    question: Question,
+    answer: Callable[..., Any] | None,
+    subject: Fit | Points,
+    rank: IntArray,
+    parameters: dict[str, Any],
+) -> Any:
+    """Ask about objects in an order of their own; the answer is in the caller's."""
+    assert answer is not None
+    order = np.argsort(rank).tolist()
     inside = {
-        name: _reordered(value, order) if name in question.labels else value
+        name: [value[i] for i in order] if name in question.labels and value is not None else value
         for name, value in parameters.items()
     }
-    points = Points(ordered.names, method, ordered, seed_of(random_state))
-    found = question.of_points(points, **inside)
-    return in_order_of(found, rank, question)
-
-
-def _reordered(value: Any, order: IntArray) -> Any:
-    return None if value is None else [value[i] for i in order.tolist()]
+    return in_order_of(answer(subject, **inside), rank, question)
 
 
 def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:

@@ -57,11 +57,10 @@ def _median(values, chance):
     return values[order][np.searchsorted(chance[order].cumsum(), 0.5)]
 
 
-@pytest.mark.parametrize("times", [1, 5])
-def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
+def test_two_ways_that_are_as_likely_are_drawn_as_often():
     # nothing says which way round the second half of the line lies
     halves = [[b + at, a + at, c + at] for at in (0, 7) for a, b, c in combinations(range(7), 3)]
-    S = Statements(np.repeat(halves, times, axis=0), 14, kind="central")
+    S = Statements(halves, 14, kind="central")
     M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
     shares = []
     for seed in range(20):
@@ -85,7 +84,7 @@ def test_another_seed_draws_the_same_maps():
     S = simulate_statements(points, 270, "odd", error_rate=0.0, random_state=5)
     M = ChoiceMap(2, n_jobs=1).fit(S)
     shares = []
-    for seed in range(4):
+    for seed in range(3):
         far = np.array([total_distance(X) for X in drawn_of(M, 200, seed)])
         shares.append(np.bincount(far.argmin(axis=1), minlength=20) / len(far))
     apart = [np.abs(one - two).sum() / 2 for one in shares for two in shares]

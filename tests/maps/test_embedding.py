@@ -86,31 +86,6 @@ def test_fitted_attributes_agree_with_each_other(few, Estimator, init):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("Estimator", ALL)
-def test_the_same_seed_gives_the_same_answer_and_another_does_not(few, Estimator):
-    _, S = few
-    first, again, other = (
-        Estimator(init="random", random_state=seed, max_iter=5).fit_transform(S)
-        for seed in (0, 0, 1)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("Estimator", ALL)
-def test_scikit_learn_conventions(few, Estimator):
-    _, S = few
-    estimator = Estimator(3, n_init=2, max_iter=20, random_state=5, init="random")
-    copy = clone(estimator)
-    assert copy.get_params() == estimator.get_params()
-    assert not hasattr(copy, "embedding_")
-    assert copy.fit(S) is copy
-    np.testing.assert_array_equal(copy.embedding_, estimator.fit_transform(S))
-    assert estimator.embedding_.shape == (15, 3)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_best_of_several_starts_is_kept(few):
     _, S = few
     losses = [
@@ -189,17 +164,6 @@ def test_regularised_likelihood_stays_small(few):
     assert held.std() < 0.5 * free.std()
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_progress_goes_from_0_to_1(few):
-    _, S = few
-    shares: list[float] = []
-    SOE(init="random", n_init=2, random_state=0, max_iter=30).fit(S, progress=shares.append)
-    assert shares == sorted(shares)
-    assert 0 < shares[0] < 0.1
-    assert shares[-1] == 1
-    assert max(shares) == 1
-
-
 @pytest.mark.parametrize(
     ("estimator", "S", "says"),
     [
@@ -216,6 +180,7 @@ def test_progress_goes_from_0_to_1(few):
         (GNMDS(max_iter=0), [[0, 1, 2]], "max_iter is 0"),
         (GNMDS(n_jobs=0), [[0, 1, 2]], "n_jobs is 0"),
         (GNMDS(tol=-1), [[0, 1, 2]], "tol is -1"),
+        (STE(random_state="x"), [[0, 1, 2]], "random_state is 'x'; it must be"),
         (SOE(init="pca"), [[0, 1, 2]], "init is 'pca'; it must be 'lensmap', 'random'"),
         (SOE(margin=1e200), [[0, 1, 2]], "margin is 1e.200; it must be a number from 1e-100 to"),
         (SOE(1, init=[[1e200], [0], [1]]), [[0, 1, 2]], "init has a number beyond 1e.100"),
@@ -269,19 +234,6 @@ def test_the_cars_are_embedded_without_a_compiler(data_dir):
     )
     cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
     subprocess.run([sys.executable, "-c", code, str(cars)], check=True)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("Estimator", ALL)
-def test_an_old_random_state_is_taken_and_nonsense_refused(few, Estimator):
-    _, S = few
-    first, again = (
-        Estimator(init="random", max_iter=3, random_state=np.random.RandomState(1)).fit(S)
-        for _ in range(2)
-    )
-    np.testing.assert_array_equal(first.embedding_, again.embedding_)
-    with pytest.raises(ParameterError, match="random_state is 'x'; it must be"):
-        Estimator(random_state="x").fit(S)
 
 
 @pytest.mark.parametrize("Estimator", ALL)

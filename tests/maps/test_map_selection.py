@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trilens.maps import ChoiceMap, laplace
 from trilens.maps.held_out import folds_by_question, held_out, question_codes
-from trilens.maps.laplace import Surface
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
@@ -84,28 +83,10 @@ def test_guesses_are_not_predicted(kind):
     assert max(gains) * np.sqrt(600) < 0.5
 
 
-def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
-    asked_for = []
-    evaluate = Surface._evaluate
-
-    def counted(self, lapse, l2, start):
-        asked_for.append((start.shape[1], lapse, l2))
-        return evaluate(self, lapse, l2, start)
-
-    monkeypatch.setattr(Surface, "_evaluate", counted)
-    S = simulate_statements(gaussian(20, 2, random_state=1), 900, error_rate=0.2, random_state=2)
-    found = ChoiceMap().fit(S)
-    assert len(asked_for) == len(set(asked_for)) < 40
-    low, high = found.error_rate_interval_
-    assert low < found.error_rate_ < high
-    scores = found.fit_.settings.scores
-    assert len(scores.known) == 0  # held-out answers check the choice when they are asked
-    assert scores.best(-100) == scores.known[found.n_components_]
-    assert len(scores.known) == 1
-    assert found.cv_scores_.keys() == {1, 2, 3}
-
-
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param("central", marks=pytest.mark.slow), "odd", "closer"],
+)
 def test_both_sides_of_the_limit_say_the_same(monkeypatch, kind):
     S = asked(60, 2, 4000, kind, error_rate=0.3 if kind != "closer" else 0.2)
     one = ChoiceMap().fit(S)

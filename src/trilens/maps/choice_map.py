@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import check_progress, wrong
-from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind, n_answers
@@ -30,6 +31,21 @@ from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
     from trilens.maps.places import Places
+
+T = TypeVar("T")
+
+
+class _Learned(Generic[T]):
+    """What the fit of a `ChoiceMap` has learned, as an attribute of the estimator."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: ChoiceMap, owner: type) -> T:
+        if model is None:  # of the class itself
+            return cast("T", self)
+        found: T = attrgetter(self._name)(model._fit)
+        return found
 
 
 @dataclass(eq=False, repr=False)
@@ -305,10 +321,24 @@ class ChoiceMap(MapEstimator):
         check_is_fitted(self)
         return self.fit_
 
-    @property
-    def kind_(self) -> Kind:  # type: ignore[override]
-        """The kind that was fitted, and that an array is of."""
-        return self._fit.map.kind
+    kind_ = _Learned[Kind]("map.kind")
+    embedding_ = _Learned[FloatArray]("map.X")
+    names_ = _Learned[tuple[str, ...] | None]("map.names")
+    n_components_ = _Learned[int]("map.n_components")
+    length_ = _Learned[Length]("map.length")
+    lapse_ = _Learned[float]("map.lapse")
+    error_rate_ = _Learned[float]("error_rate")
+    error_rate_interval_ = _Learned[tuple[float, float]]("error_rate_interval")
+    place_errors_ = _Learned[FloatArray]("place_cov")
+    violations_ = _Learned[float]("violations")
+    l2_ = _Learned[float]("settings.l2")
+    feature_gain_ = _Learned[tuple[float, float] | None]("settings.gain")
+    features_ = _Learned[Features | None]("features")
+    rater_gain_ = _Learned[tuple[float, float] | None]("raters.gain")
+    log_likelihood_ = _Learned[float]("log_likelihood")
+    n_iter_ = _Learned[int]("n_iter")
+    converged_ = _Learned[bool]("converged")
+    _unknown = _Learned[BoolArray | None]("unknown")
 
     @property
     def classes_(self) -> IntArray:
@@ -316,64 +346,9 @@ class ChoiceMap(MapEstimator):
         return np.arange(n_answers(self.kind_))
 
     @property
-    def embedding_(self) -> FloatArray:  # type: ignore[override]
-        """The coordinates, (n_objects, n_components_)."""
-        return self._fit.map.X
-
-    @property
-    def names_(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        """The names of the objects; None where they have only ids."""
-        return self._fit.map.names
-
-    @property
-    def _unknown(self) -> Any:  # type: ignore[override]
-        return self._fit.unknown
-
-    @property
-    def n_components_(self) -> int:
-        """The number of dimensions."""
-        return self._fit.map.n_components
-
-    @property
-    def l2_(self) -> float:
-        """The weight of the sum of squared coordinates."""
-        return self._fit.settings.l2
-
-    @property
-    def length_(self) -> Length:
-        """The length of a side."""
-        return self._fit.map.length
-
-    @property
-    def lapse_(self) -> float:
-        """The share of answers that are given without looking."""
-        return self._fit.map.lapse
-
-    @property
-    def error_rate_(self) -> float:
-        """The share of answers that are wrong because they are lapses."""
-        return self._fit.error_rate
-
-    @property
-    def error_rate_interval_(self) -> tuple[float, float]:
-        """The 95 % interval of the error rate."""
-        return self._fit.error_rate_interval
-
-    @property
     def cv_scores_(self) -> dict[int, float]:
         """The log-likelihood per held-out answer for each number of dimensions that was tried."""
         return self._fit.settings.scores.all()
-
-    @property
-    def place_errors_(self) -> FloatArray:
-        """How far the place of each object may be off, (n_objects, d, d) covariances.
-
-        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
-        >>> M.place_errors_.shape
-        (4, 1, 1)
-        """
-        return self._fit.place_cov
 
     @property
     def rater_lapses_(self) -> dict[object, float]:
@@ -411,16 +386,6 @@ class ChoiceMap(MapEstimator):
         return np.zeros(self.n_components_) if found is None else found.spread
 
     @property
-    def rater_gain_(self) -> tuple[float, float] | None:
-        """What weights gain per held-out answer, and its standard error."""
-        return self._fit.raters.gain
-
-    @property
-    def features_(self) -> Features | None:
-        """The features, as they were read."""
-        return self._fit.features
-
-    @property
     def feature_shares_(self) -> dict[str, float]:
         """The share of each block of features; empty without features."""
         if self._fit.features is None:
@@ -429,37 +394,12 @@ class ChoiceMap(MapEstimator):
         return dict(zip(names, self._fit.settings.shares or (0.0,) * len(names), strict=True))
 
     @property
-    def feature_gain_(self) -> tuple[float, float] | None:
-        """What features gain."""
-        return self._fit.settings.gain
-
-    @property
     def linear_part_(self) -> FloatArray:
         """What the features explain of the coordinates, (n_objects, n_components_)."""
         prior = self._fit.prior
         return (
             np.zeros_like(self.embedding_) if prior is None else prior.linear_part(self.embedding_)
         )
-
-    @property
-    def log_likelihood_(self) -> float:
-        """Of the answers, without penalties."""
-        return self._fit.log_likelihood
-
-    @property
-    def violations_(self) -> float:
-        """The share of similarity triplets that the map violates, by ``sample_weight``."""
-        return self._fit.violations
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the last fit."""
-        return self._fit.n_iter
-
-    @property
-    def converged_(self) -> bool:
-        """Whether the last fit ended before ``max_iter``."""
-        return self._fit.converged
 
     def predict_proba(self, S: AnswersLike) -> FloatArray:
         """The probability of each possible answer to the questions of statements.

@@ -12,13 +12,12 @@ STE     D                                           log(1 + exp(t))
 t-STE   (alpha + 1) / 2 * log(1 + D / alpha)        log(1 + exp(t))
 ======  ==========================================  ==============================
 
-They are evaluated in one of three ways, by the size of the data: with numpy; by compiled loops
-over pairs, each of which is measured once; or by compiled loops straight from the coordinates.
+They are evaluated over pairs, each of which is measured once, or by compiled loops straight from
+the coordinates where there are nearly as many pairs as comparisons.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -27,19 +26,16 @@ from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
-from trilens._typing import FloatArray, Int32Array, IntArray
-from trilens.maps.comparisons import Comparisons, violations
+from trilens._typing import FloatArray
+from trilens.maps.comparisons import Comparisons
 from trilens.maps.pairs import (
-    ODDS_RANGE,
     Length,
-    Pairs,
     Path,
     Work,
     make_ruler,
     number_pairs,
     open_work,
     pair_code,
-    squared,
     with_l2,
 )
 
@@ -95,19 +91,29 @@ class Objective:
         return over * over, 2.0 * over
 
 
-class ComparisonLoss(ABC):
-    """An objective on data; made by `comparison_loss`."""
+class ComparisonLoss:
+    """An objective on data: its loss and gradient at coordinates; made by `comparison_loss`.
+
+    Pairs that are compared often are measured once each: the comparisons are then numbered pairs,
+    repeats counted as weights. About as many pairs as comparisons go straight from the coordinates.
+    """
 
     def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        self.objective, self._comparisons, self._work = objective, comparisons, work
+        self.objective, self._rows, self._work = objective, comparisons.rows, work
+        if work.path == "rows":
+            return
+        rows, n = comparisons.rows, comparisons.n_objects
+        codes = [pair_code(rows[:, 0], rows[:, 1], n), pair_code(rows[:, 2], rows[:, 3], n)]
+        pairs, (near, far) = number_pairs(codes, n)
+        different, count = np.unique(far * len(pairs) + near, return_counts=True)
+        self._far, self._near = np.divmod(different, len(pairs))
+        self._weight = count.astype(np.float64)
+        self._ruler = make_ruler(pairs, work)
 
-    @abstractmethod
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
         """The loss and its (n, d) gradient at the (n, d) coordinates ``X``."""
-
-    def violations(self, X: FloatArray) -> float:
-        """The share of comparisons whose near pair is not strictly nearer."""
-        return violations(X, self._comparisons)
+        loss, gradient = self._by_rows(X) if self._work.path == "rows" else self._by_pairs(X)
+        return with_l2(loss, gradient, X, self.objective.l2)
 
     def of(self, objective: Objective) -> Self:
         """Another objective on the same prepared data."""
@@ -115,11 +121,20 @@ class ComparisonLoss(ABC):
         other.objective = objective
         return other
 
+    def _by_pairs(self, X: FloatArray) -> tuple[float, FloatArray]:
+        near, far, weight = self._near, self._far, self._weight
+        v = self._ruler.measure(X, self.objective.length, self.objective.alpha)
+        loss, slope = self.objective.losses(v[near] - v[far])
+        slope *= weight
+        pull = np.bincount(near, slope, len(v)) - np.bincount(far, slope, len(v))
+        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
+        loss *= weight
+        return float(loss.sum()), self._ruler.gradient(X, pull.astype(np.float64, copy=False))
+
     def _by_rows(self, X: FloatArray) -> tuple[float, FloatArray]:
-        """An evaluation straight from the coordinates, whatever the range of the lengths."""
         from trilens.maps import _kernels
 
-        objective, work, rows = self.objective, self._work, self._comparisons.rows
+        objective, work, rows = self.objective, self._work, self._rows
         # Even cuts keep the two comparisons of a statement in one part.
         cuts = [*(2 * cut for cut in work.cuts(len(rows) // 2)[:-1]), len(rows)]
         gradients = np.zeros((len(work.parts), *X.shape))
@@ -137,8 +152,7 @@ class ComparisonLoss(ABC):
                 gradients[k],
             )
 
-        loss = sum(work.each(compare, work.parts))
-        return with_l2(loss, gradients.sum(axis=0), X, objective.l2)
+        return sum(work.each(compare, work.parts)), gradients.sum(axis=0)
 
 
 @contextmanager
@@ -148,123 +162,6 @@ def comparison_loss(
     n_threads: int | None = None,
     path: Path | None = None,
 ) -> Iterator[ComparisonLoss]:
-    """An objective on data, prepared for many evaluations; threads end with the context.
-
-    Parameters
-    ----------
-    objective
-    comparisons
-        At least one.
-    n_threads, path
-        As in `open_work`.
-    """
+    """An objective on data, at least one comparison; as `open_work`, threads end with it."""
     with open_work(len(comparisons), comparisons.n_objects, n_threads, path) as work:
-        if work.path == "rows":
-            yield _RowComparisons(objective, comparisons, work)
-        else:
-            yield _PairComparisons(objective, comparisons, work)
-
-
-@dataclass(frozen=True)
-class PairComparisons:
-    """Comparisons of numbered pairs, sorted by the far pair, repeats as weights.
-
-    Attributes
-    ----------
-    pairs : Pairs
-    near : (M,) int32
-        The near pair of each different comparison.
-    start : (P + 1,) int64
-        Comparisons ``start[q]`` to ``start[q + 1]`` have the far pair ``q``.
-    weight : (M,) float64
-        How often each comparison was made.
-    """
-
-    pairs: Pairs
-    near: Int32Array
-    start: IntArray
-    weight: FloatArray
-
-    @property
-    def far(self) -> Int32Array:
-        """The far pair of each different comparison, (M,) int32."""
-        return np.repeat(np.arange(len(self.pairs), dtype=np.int32), np.diff(self.start))
-
-    def violations(self, X: FloatArray) -> float:
-        """The share of comparisons whose near pair is not strictly nearer."""
-        D = squared(X, self.pairs.first, self.pairs.second)
-        wrong = D[self.near] >= D[self.far]
-        return float(self.weight[wrong].sum() / self.weight.sum())
-
-
-def pair_comparisons(comparisons: Comparisons) -> PairComparisons:
-    """Number the pairs that comparisons name, and sort the comparisons by them."""
-    rows, n = comparisons.rows, comparisons.n_objects
-    codes = [pair_code(rows[:, 0], rows[:, 1], n), pair_code(rows[:, 2], rows[:, 3], n)]
-    pairs, (near, far) = number_pairs(codes, n)
-    key = far * len(pairs) + near
-    key.sort()
-    new = np.flatnonzero(np.diff(key, prepend=-1))
-    weight = np.diff(new, append=len(key)).astype(np.float64)
-    far, near = np.divmod(key[new], len(pairs))
-    start = np.searchsorted(far, np.arange(len(pairs) + 1))
-    return PairComparisons(pairs, near.astype(np.int32), start.astype(np.int64), weight)
-
-
-class _PairComparisons(ComparisonLoss):
-    """Comparisons of measured pairs, by numpy or by compiled loops."""
-
-    def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        super().__init__(objective, comparisons, work)
-        self._data = data = pair_comparisons(comparisons)
-        self._ruler = make_ruler(data.pairs, work)
-        self._far = data.far if work.path == "numpy" else None
-        self._cuts = work.sorted_cuts(data.start)
-
-    def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        objective = self.objective
-        v = self._ruler.measure(X, objective.length, objective.alpha)
-        if self._far is not None:
-            loss, pull = self._compare_small(v, self._far)
-        elif objective.link == "logistic" and np.ptp(v) > ODDS_RANGE:
-            return self._by_rows(X)
-        else:
-            loss, pull = self._compare(v)
-        return with_l2(loss, self._ruler.gradient(X, pull), X, objective.l2)
-
-    def _compare_small(self, v: FloatArray, far: Int32Array) -> tuple[float, FloatArray]:
-        near, weight = self._data.near, self._data.weight
-        loss, slope = self.objective.losses(v[near] - v[far])
-        slope *= weight
-        pull = np.bincount(near, slope, len(v)) - np.bincount(far, slope, len(v))
-        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
-        loss *= weight
-        return float(loss.sum()), pull.astype(np.float64, copy=False)
-
-    def _compare(self, v: FloatArray) -> tuple[float, FloatArray]:
-        from trilens.maps import _kernels
-
-        objective, cuts, work = self.objective, self._cuts, self._work
-        comparisons = (self._data.near, self._data.weight, self._data.start)
-        odds = np.exp(v - v.mean()) if objective.link == "logistic" else v
-        slopes = np.zeros((len(work.parts), len(v)))
-
-        def compare(k: int) -> float:
-            span, out = (cuts[k], cuts[k + 1]), slopes[k]
-            if objective.link == "logistic":
-                return _kernels.compare_odds(odds, *comparisons, *span, out)
-            is_squared = objective.link == "squared hinge"
-            return _kernels.compare_hinge(v, *comparisons, *span, objective.margin, is_squared, out)
-
-        loss = sum(work.each(compare, work.parts))
-        return loss, slopes.sum(axis=0)
-
-    def violations(self, X: FloatArray) -> float:
-        return self._data.violations(X)
-
-
-class _RowComparisons(ComparisonLoss):
-    """About as many pairs as comparisons: each comparison straight from the coordinates."""
-
-    def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        return self._by_rows(X)
+        yield ComparisonLoss(objective, comparisons, work)

@@ -66,22 +66,14 @@ def part_of(progress: Progress | None, start: float, share: float) -> Progress |
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimisation ended.
+    """Where a minimisation ended."""
 
-    Attributes
-    ----------
-    X : float64
-        Of the shape of the start.
-    loss : float
-    history : (n_iter + 1,) float64
-        The loss at the start and after each iteration.
-    converged : bool
-        Whether it ended before the limit on iterations.
-    """
-
+    #: Of the shape of the start.
     X: FloatArray
     loss: float
+    #: (n_iter + 1,): the loss at the start and after each iteration.
     history: FloatArray
+    #: Whether it ended before the limit on iterations.
     converged: bool
 
     @property
@@ -107,8 +99,6 @@ def minimise(
     ----------
     evaluate
         The loss and its gradient.
-    start : array of float
-    max_iter
     tol
         Stop when the loss falls by less than this share per iteration.
     progress
@@ -227,21 +217,13 @@ def given_start(name: str, init: ArrayLike, shape: tuple[int, int]) -> FloatArra
 
 @dataclass(frozen=True)
 class ChoiceFit:
-    """Where a fit ended.
+    """Where a fit ended."""
 
-    Attributes
-    ----------
-    X : (n, d) float64
-    lapse : (1,) or (M,) float64
-        The share of lapses: of all, or of each different answer's rater.
-    loss : float
-        -log likelihood and penalties.
-    n_iter : int
-    converged : bool
-    """
-
+    #: (n, d).
     X: FloatArray
+    #: (1,) or (M,): the share of lapses: of all, or of each different answer's rater.
     lapse: FloatArray
+    #: -log likelihood and penalties.
     loss: float
     n_iter: int
     converged: bool
@@ -249,14 +231,9 @@ class ChoiceFit:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a fit starts.
+    """Where a fit starts."""
 
-    Attributes
-    ----------
-    X : (n, d) float64
-    lapse : float
-    """
-
+    #: (n, d).
     X: FloatArray
     lapse: float = START_LAPSE
 
@@ -279,14 +256,12 @@ def fit_choices(
 
     Parameters
     ----------
-    likelihood
     X : (n, d) array of float
         Where to start.
     lapse
         Where the share starts; with ``fixed_lapse`` what it is, or what it is for each answer.
     l2
         Weight of the sum of squared coordinates.
-    fixed_lapse
     max_iter, tol, progress
         As for `minimise`.
     """
@@ -357,19 +332,12 @@ def expit(t: float) -> float:
 
 @dataclass(frozen=True)
 class AnswerPart:
-    """Some of very many answers.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-    rows : (M,) int64
-        Which of the different answers.
-    times : float
-        How many times more all answers are.
-    """
+    """Some of very many answers."""
 
     likelihood: Likelihood
+    #: (M,): which of the different answers.
     rows: IntArray
+    #: How many times more all answers are.
     times: float
 
 
@@ -454,8 +422,6 @@ class PreconditionedLoss:
     ----------
     loss
         Of (n, d) coordinates, or of these, flat, and one number more.
-    start : array of float
-    bend : Preconditioner
     unit : float
         What the number more is measured in.
     """
@@ -484,13 +450,11 @@ def descend(
 
     Parameters
     ----------
-    loss
     start : (n, d) array of float
     bend : Preconditioner
         How the loss bends about there.
     nearly
         Stop where the loss can be expected to fall by less than this.
-    max_iter
     """
     bent = PreconditionedLoss(loss, start, bend, 1.0)
     value, slope = bent(np.zeros(bend.size))
@@ -526,7 +490,6 @@ def preconditioner(
 
     Parameters
     ----------
-    part : AnswerPart
     n_answers : int
         All answers; the more there are, the more coordinates are worth being factored together.
     X, lapse, l2
@@ -562,7 +525,6 @@ def prepare_start(
 
     Parameters
     ----------
-    statements, likelihood, n_components, l2, rng
     known : dict, optional
         Rough fits of the same answers by their dimensions; a new one is added.
     """

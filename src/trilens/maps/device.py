@@ -41,17 +41,11 @@ def open_device(device: str) -> Device:
 
 @dataclass(frozen=True)
 class Device:
-    """A namespace of arrays.
+    """A namespace of arrays."""
 
-    Attributes
-    ----------
-    xp : module
-        numpy or cupy.
-    number : int, optional
-        Of the GPU; None with numpy.
-    """
-
+    #: numpy or cupy.
     xp: Any = np
+    #: Of the GPU; None with numpy.
     number: int | None = None
 
     @property

@@ -21,9 +21,8 @@ more memory than the map, and the statements may lie in files.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -31,15 +30,16 @@ from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.calibration import (
     MOST_ANNEALED,
 )
-from trilens.counts.engines import Engine
+from trilens.counts.engines import Engine, open_engine
 from trilens.counts.partition import Plan
-from trilens.kinds import Kind, sides, sign
+from trilens.kinds import sides, sign
 from trilens.maps.descent import one_blas_thread
 from trilens.maps.features import FeaturePrior
+from trilens.maps.laplace import NO_L2, add_penalty, hold_still
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
-from trilens.maps.map import Map
+from trilens.maps.map import Map, shares_of
 from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
-from trilens.maps.passes import HeldRows, Passes, StreamPart, Sums, batches, rated_batches, total
+from trilens.maps.passes import HeldRows, Passes, StreamPart, Sums, batches, score, total
 from trilens.statements import Statements
 
 #: Coordinates whose information is factored; of more it is multiplied with vectors.
@@ -58,8 +58,6 @@ _LEAST_LAPSE = 1e-4
 #: Raters who lapse more often are kept apart from the others; within either class the mean
 #: lapse serves, so that equal answers are looked at once.
 _CARELESS = 0.5
-#: Stands for no penalty.
-_NO_L2 = 1e-6
 #: Conjugate gradients stop where the residual is this share of what it was, or after so many
 #: steps.
 _EXACT, _MOST_STEPS = 0.03, 12
@@ -84,7 +82,6 @@ def draw_maps(
         A fitted map, the answers it was fitted to, and the penalty.
     lapse_of : (m,) array of float, optional
         The lapse of each answer's rater.
-    n_draws, rng
     dispersion
         Answers count for this many times less, as by a quasi-likelihood.
     effort
@@ -150,43 +147,8 @@ def _curvature(
     with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
         H = f.information(model.X, lapse) / dispersion
     hold_still(H, model.X)
-    add_penalty(H, max(l2, _NO_L2), prior)
+    add_penalty(H, max(l2, NO_L2), prior)
     return H
-
-
-def hold_still(H: FloatArray, X: FloatArray, turns: bool = True, sizes: bool = False) -> None:
-    """Keep the curvature from letting the whole map shift and turn, about which nothing is known.
-
-    Parameters
-    ----------
-    H : (n d, n d) array of float
-    X : (n, d) array of float
-    turns : bool
-        Whether the map may be turned; not where raters' weights tell how it lies.
-    sizes : bool
-        Whether it is kept from growing and shrinking too.
-    """
-    n, d = X.shape
-    moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
-    if sizes:
-        moves.append(X)
-    for a, b in combinations(range(d if turns else 0), 2):
-        turn = np.zeros((n, d))
-        turn[:, a], turn[:, b] = X[:, b], -X[:, a]
-        moves.append(turn)
-    free = np.linalg.qr(np.array(moves).reshape(len(moves), n * d).T)[0]
-    H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-
-
-def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
-    """Add the curvature of the penalty of places, (n d, n d), to that of the likelihood."""
-    if prior is None:
-        H[np.diag_indices(len(H))] += 2 * l2
-        return
-    n = len(prior.own)
-    own = H.reshape(n, len(H) // n, n, len(H) // n)
-    for k in range(own.shape[1]):
-        own[:, k, :, k] += 2 * l2 * prior.precision
 
 
 # ---- few answers --------------------------------------------------------------------------------
@@ -298,21 +260,14 @@ def _chances(fits: FloatArray, more: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What one pass over all statements tells at a map; ``+`` merges.
+    """What one pass over all statements tells at a map; ``+`` merges."""
 
-    Attributes
-    ----------
-    sums : Sums
-        The slope of the likelihood, and the information about each object's own place.
-    expected : (n, 2) float64
-        How often each object is expected to be singled out, and the variance of that.
-    signed : (n, d + 1, draws) float32
-        Scores of the answers with a random sign for each question; the last row is for how often
-        each object is singled out.
-    """
-
+    #: The slope of the likelihood, and the information about each object's own place.
     sums: Sums
+    #: (n, 2): how often each object is expected to be singled out, and the variance of that.
     expected: FloatArray
+    #: (n, d + 1, draws): scores of the answers with a random sign for each question; the last row
+    #: is for how often each object is singled out.
     signed: AnyArray
 
     def __add__(self, other: Sweep) -> Sweep:
@@ -331,14 +286,13 @@ def sweep(
     sums, expected = np.zeros((n, d + d * (d + 1) // 2)), np.zeros((n, 2))
     signed = np.zeros((n, d + 1, n_draws), dtype=np.float32)
     loss, many = 0.0, 0
-    for kind, (a, b, c) in batches(part, plan):
+    for kind, (a, b, c), _ in batches(part, plan):
         how = (a, b, c, kind == "closer", sign(kind), X, lapse)
         loss += _kernels.score(*how, sums)
         many += len(a)
-        _kernels.expect(*how, expected)
         keys = np.empty(len(a), dtype=np.uint64)
         _kernels.question_keys(a, b, c, salt, keys)
-        _kernels.pull(*how, keys, signed)
+        _kernels.pull(*how, keys, signed, expected)
     return Sweep(Sums(loss, many, sums), expected, signed)
 
 
@@ -363,7 +317,7 @@ def draw_by_sums(
     """
     X, lapse = model.X, model.lapse
     n, d = X.shape
-    held = 2 * max(l2, _NO_L2) * dispersion
+    held = 2 * max(l2, NO_L2) * dispersion
     own = np.ones(n) if prior is None else prior.own_precision
     blocks = swept.sums.information(d) + held * own[:, None, None] * np.eye(d)
     signed = swept.signed[:, :d].astype(np.float32)
@@ -375,19 +329,17 @@ def draw_by_sums(
     slopes += np.float32(np.sqrt(held * dispersion)) * noise.reshape(n, d, n_draws)
     parts = HeldRows(sample.kind, np.asarray(sample.triples)).parts()
     scale = passes.counts.statements / max(len(sample), 1)
-    with passes.engines() as (_, here):
+    with closing(open_engine(None, passes.n_threads)) as here:
         if scale == 1.0:
-            moved = _solve(here, parts, X, lapse, blocks, held, scale, slopes, prior)
+            moved = _solve(here, parts, model, blocks, held, scale, slopes, prior)
         else:
             # how objects hang together is taken from some statements, what is known of each
             # object by itself from all: a far object may be in few that tell
-            from trilens.maps.passes import score
-
-            some = total(here, parts, score, None, X, lapse, None).information(d) * scale
+            some = total(here, parts, score, None, X, lapse).information(d) * scale
             some += held * own[:, None, None] * np.eye(d)
             A, B = np.linalg.cholesky(some), np.linalg.cholesky(blocks)
             turned = (A @ np.linalg.solve(B, slopes.astype(np.float64))).astype(np.float32)
-            found = _solve(here, parts, X, lapse, some, held, scale, turned, prior)
+            found = _solve(here, parts, model, some, held, scale, turned, prior)
             back = A.transpose(0, 2, 1) @ found.astype(np.float64)
             moved = np.linalg.solve(B.transpose(0, 2, 1), back).astype(np.float32)
     # places that were fitted follow the answers: what is left varies less than it did
@@ -400,8 +352,7 @@ def draw_by_sums(
 def _solve(
     engine: Engine,
     parts: list[HeldRows],
-    X: FloatArray,
-    lapse: float,
+    model: Map,
     blocks: FloatArray,
     held: float,
     scale: float,
@@ -427,7 +378,7 @@ def _solve(
     size = np.einsum("nik,nik->k", residual, near, dtype=np.float64)
     first = np.maximum(size, 1e-300)
     for _ in range(_MOST_STEPS):
-        turned = np.float32(scale) * total(engine, parts, _times_information, X, lapse, way)
+        turned = np.float32(scale) * total(engine, parts, _times_information, model, way)
         if prior is None:
             turned += np.float32(held) * way
         else:
@@ -447,33 +398,36 @@ def _solve(
     return found
 
 
-def _times_information(part: HeldRows, X: FloatArray, lapse: float, V: AnyArray) -> AnyArray:
+def _times_information(part: HeldRows, model: Map, V: AnyArray) -> AnyArray:
     """The information of all places together times some vectors, over a part; (n, d, K)."""
     from trilens.maps import _kernels
 
-    out = np.zeros_like(V)
-    kind: Kind = part.kind
-    for _, (a, b, c), _ in rated_batches(part, None, raters=False):
-        _kernels.bend(a, b, c, kind == "closer", sign(kind), X, lapse, V, out)
+    X, rows, out = np.ascontiguousarray(model.X), (0, len(part.triples)), np.zeros_like(V)
+    terms = np.empty((len(part.triples), 6), dtype=np.float32)
+    _kernels.information_terms(
+        X,
+        part.triples,
+        np.ones(len(part.triples)),
+        np.array([model.lapse]),
+        _kernels.LENGTHS[model.length],
+        model.alpha,
+        model.kind != "closer",
+        sign(model.kind),
+        *rows,
+        terms,
+    )
+    _kernels.information_times(X.astype(np.float32), part.triples, terms, V, *rows, out)
     return out
 
 
 def depths_of(maps: AnyArray, model: Map) -> FloatArray:
     """The depth of each object on each of many maps, over all triples; (draws, n)."""
-    from scipy.spatial.distance import pdist, squareform
-
-    from trilens.maps import _kernels
-    from trilens.maps.pairs import lengths
-
     n = maps.shape[1]
     of_one = (n - 1) * (n - 2) // (1 if model.kind == "closer" else 2)
-    add: Any = _kernels.rank_shares if model.kind == "closer" else _kernels.triangle_shares
-    out = np.zeros((len(maps), n))
+    out = np.empty((len(maps), n))
     for X, own in zip(maps, out, strict=True):
-        v, _ = lengths(pdist(X, "sqeuclidean"), model.length, model.alpha)
-        u = sign(model.kind) * (v - v.mean())
+        u = model.at(X).log_odds()
         # answers that are as good as certain need not be more so
         u *= min(1.0, ODDS_RANGE / max(float(np.ptp(u)), 1e-300))
-        add(squareform(np.exp(u)), own)
-    out /= of_one
+        own[:] = shares_of(u, model.kind) / of_one
     return 1 - out if model.kind == "odd" else out

@@ -26,7 +26,7 @@ from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind
 from trilens.maps.comparison_loss import ComparisonLoss, Objective, comparison_loss
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, violations
 from trilens.maps.descent import (
     Minimum,
     best_scale,
@@ -124,7 +124,7 @@ class _OrdinalEmbedding(MapEstimator):
                     best = found
             assert best is not None
             self.embedding_ = best.X - best.X.mean(axis=0)
-            self.violations_ = evaluate.violations(self.embedding_)
+            self.violations_ = violations(self.embedding_, comparisons)
         self.names_ = None if isinstance(data, Comparisons) else data._names
         self.kind_ = None if isinstance(data, Comparisons) else data.kind
         self._find_unknown(np.bincount(comparisons.rows.ravel(), minlength=data.n_objects))

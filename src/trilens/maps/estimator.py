@@ -199,11 +199,9 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         for doubt in self._doubts():
             warnings.warn(doubt, stacklevel=callers_level())
 
-    def _find_unknown(self, appearances: IntArray, known: BoolArray | None = None) -> None:
+    def _find_unknown(self, appearances: IntArray) -> None:
         """Note the objects of which nothing is known, by how many answers are about each."""
         unknown = np.asarray(appearances == 0)
-        if known is not None:
-            unknown &= ~known
         self._unknown = unknown if unknown.any() else None
 
     def set_output(self, *, transform: str | None = None) -> Self:

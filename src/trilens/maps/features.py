@@ -49,24 +49,17 @@ _FEW = 5
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Vectors of the objects, standardized.
+    """Vectors of the objects, standardized."""
 
-    Attributes
-    ----------
-    rows : (n, q) float64, dense or sparse
-        As given; 0 where an object has none. The center is not yet subtracted.
-    known : (n,) bool
-        Which objects have a vector.
-    centre : (q,) float64
-        The mean over those.
-    scale : float
-        What the centered vectors are multiplied with: their mean squared length is then 1. 0 for
-        vectors that are all the same.
-    """
-
+    #: (n, q), dense or sparse: as given; 0 where an object has none. The center is not yet
+    #: subtracted.
     rows: Any
+    #: (n,): which objects have a vector.
     known: BoolArray
+    #: (q,): the mean over those.
     centre: FloatArray
+    #: What the centered vectors are multiplied with: their mean squared length is then 1. 0 for
+    #: vectors that are all the same.
     scale: float
 
     @classmethod
@@ -116,15 +109,9 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Blocks of vectors of the same objects.
+    """Blocks of vectors of the same objects."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the blocks.
-    blocks : tuple of Block
-    """
-
+    #: Of the blocks.
     names: tuple[str, ...]
     blocks: tuple[Block, ...]
 
@@ -175,25 +162,16 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class FeaturePrior:
-    """C = A A' of the shares, with A = D^(1/2) (I + U (sqrt(1 + s^2) - 1) U').
-
-    Attributes
-    ----------
-    features : Features
-    shares : tuple of float
-        Of the blocks.
-    own : (n,) float64
-        D: the part of the prior variance that no other object shares.
-    axes : (n, k) float64
-        U, orthonormal.
-    spread : (k,) float64
-        s.
-    """
+    """C = A A' of the shares, with A = D^(1/2) (I + U (sqrt(1 + s^2) - 1) U')."""
 
     features: Features
+    #: Of the blocks.
     shares: tuple[float, ...]
+    #: (n,): D: the part of the prior variance that no other object shares.
     own: FloatArray
+    #: (n, k): U, orthonormal.
     axes: FloatArray
+    #: (k,): s.
     spread: FloatArray
 
     @classmethod
@@ -309,7 +287,6 @@ class FeaturedLikelihood(LikelihoodAround):
     ----------
     answers : Likelihood
         Of the places.
-    prior : FeaturePrior
     """
 
     prior: FeaturePrior
@@ -381,7 +358,6 @@ def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: i
         out.
     names
         Of the objects; None where they have only ids, whose names are 0, 1, ...
-    n_objects
 
     Examples
     --------

@@ -29,6 +29,7 @@ from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import Map
 from trilens.maps.rater_weights import RaterWeights
 from trilens.maps.selection import HeldOutScores, MapSettings
+from trilens.maps.support import Support
 from trilens.statements import Statements
 from trilens.statements.value import COLUMNS
 from trilens.study_design import Design
@@ -78,7 +79,7 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
         arrays |= {
             "draws": inner.draws,
             "place_cov": inner.place_cov,
-            "residual": np.stack([inner.residual.mean, inner.residual.variance]),
+            "residual": inner.left_over,
             "plane": inner.plane,
         }
     else:
@@ -167,7 +168,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
     of_given = None if names is None else tuple(names[i] for i in rank.tolist())
     given = None
     stored: dict[str, Any] = {
-        "support": header["support"],
+        "support": Support(header["support"]),
         "lapse_interval": tuple(header["lapse_interval"]),
     }
     if header["held"]:
@@ -188,9 +189,9 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
             "violations": header["violations"],
             "draws": arrays["draws"],
             "place_cov": arrays["place_cov"],
-            "residual": tuple(arrays["residual"]),
+            "left_over": arrays["residual"],
             "plane": arrays["plane"],
-            "answers": header["answers"],
+            "n_answers": header["answers"],
         }
     who = {_hashable(name): (lapse, low, high) for name, lapse, low, high in header["rater_lapses"]}
     weights = None

@@ -8,14 +8,15 @@ objects into the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+import trilens
 from trilens._parameters import (
     check_progress,
     generator,
@@ -35,20 +36,17 @@ from trilens.maps.descent import fit_choices, one_blas_thread, part_of
 from trilens.maps.draws import (
     MOST_FACTORED,
     Sweep,
-    add_penalty,
     draw_by_sums,
     draw_maps,
-    hold_still,
     place_covariance,
     sweep,
 )
 from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
 from trilens.maps.fitting import How, Placed, Raters, fit_statements
-from trilens.maps.laplace import lapse_interval
+from trilens.maps.laplace import NO_L2, lapse_interval, place_errors
 from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
 from trilens.maps.map import Map
-from trilens.maps.passes import Passes, QuestionSample, sampled_rows, score, total
-from trilens.maps.rater_weights import weighed_likelihood
+from trilens.maps.passes import Passes, sampled_rows, score, total
 from trilens.maps.raters import group_raters
 from trilens.maps.selection import MapSettings
 from trilens.maps.support import Support, support_of
@@ -93,11 +91,10 @@ _DISPERSED = 300_000
 _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 #: A single answer does not weigh more than this in a draw without it.
 _MOST_WEIGHT = 100.0
-#: Stands for no penalty.
-_NO_L2 = 1e-6
-
 #: Objects that a notebook shows of a map.
 _MOST_DRAWN = 2000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +112,30 @@ class Residual:
 
     mean: FloatArray
     variance: FloatArray
+
+
+def _fact(axis: int | None = None) -> Callable[[Callable[[Fit], T]], cached_property[T]]:
+    """What is worked out once, by the fit in the order of its own, unless a file has told it.
+
+    Parameters
+    ----------
+    axis
+        That of the objects, for what is said of each of them.
+    """
+
+    def of(compute: Callable[[Fit], T]) -> cached_property[T]:
+        name = compute.__name__
+
+        @wraps(compute)
+        def fact(fitted: Fit) -> Any:
+            if fitted.base is not None:
+                known = getattr(fitted.base, name)
+                return known if axis is None else np.take(known, fitted.canonical[1], axis)
+            return fitted.stored[name] if name in fitted.stored else compute(fitted)
+
+        return cached_property(fact)
+
+    return of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,11 +214,9 @@ class Fit:
         """How many objects there are."""
         return self.map.n_objects
 
-    @cached_property
+    @_fact()
     def n_answers(self) -> int:
         """How many answers there are."""
-        if "answers" in self.stored:
-            return int(self.stored["answers"])
         return len(self.sample) if self.passes is None else self.passes.counts.statements
 
     def among(self, statements: Statements | None, names: Any, rank: IntArray) -> Fit:
@@ -223,14 +242,9 @@ class Fit:
             return self, np.arange(self.n_objects)
         return self.base, self.rank
 
-    @cached_property
+    @_fact()
     def design(self) -> Design:
         """What was asked of whom."""
-        if self.base is not None:
-            return self.base.design
-        stored: Design | None = self.stored.get("design")
-        if stored is not None:
-            return stored
         # the order in which questions were asked tells whether answers led to them
         if self.rows_given is None:
             return design(self.sample, in_time=False)
@@ -238,13 +252,9 @@ class Fit:
         # of files too large to hold, raters are numbers that nobody knows
         return found if self.passes is None else replace(found, largest_rater=None)
 
-    @cached_property
+    @_fact()
     def support(self) -> Support:
         """Whether claims about all objects can be made."""
-        if self.base is not None:
-            return self.base.support
-        if "support" in self.stored:
-            return Support(self.stored["support"])
         return support_of(self)
 
     # ---- the model -------------------------------------------------------------------------
@@ -254,14 +264,9 @@ class Fit:
         """The share of answers that are wrong because they were given without looking."""
         return self.map.error_rate
 
-    @cached_property
+    @_fact()
     def lapse_interval(self) -> tuple[float, float]:
         """The 95 % interval of the share of careless answers."""
-        if self.base is not None:
-            return self.base.lapse_interval
-        if "lapse_interval" in self.stored:
-            low, high = self.stored["lapse_interval"]
-            return low, high
         evidence = self.settings.evidence
         if evidence is not None and self.raters.weights is None:
             return evidence.interval
@@ -297,19 +302,14 @@ class Fit:
             return self.raters.weights.probabilities(self.map, statements)
         return self.map.probabilities(statements)
 
-    def known_lapses(self, statements: Statements) -> FloatArray | None:
-        """The lapse of each statement's rater; None where the fit has no raters."""
+    def lapse_of(self, statements: Statements) -> FloatArray:
+        """The lapse of the rater of each statement, (m,); that of all where it is not known."""
         groups = group_raters(statements) if self.raters.lapses else None
         if groups is None:
-            return None
+            return np.full(len(statements), self.map.lapse)
         own = [self.raters.lapses.get(name, self.map.lapse) for name in groups.names]
         lapses: FloatArray = np.append(own, self.map.lapse)[groups.of]
         return lapses
-
-    def lapse_of(self, statements: Statements) -> FloatArray:
-        """The lapse of the rater of each statement, (m,); that of all where it is not known."""
-        known = self.known_lapses(statements)
-        return np.full(len(statements), self.map.lapse) if known is None else known
 
     @cached_property
     def unknown(self) -> BoolArray | None:
@@ -319,39 +319,27 @@ class Fit:
             found &= ~self.features.known
         return found if found.any() else None
 
-    @cached_property
+    @_fact()
     def violations(self) -> float:
         """The share of similarity triplets (anchor, near, far) that the coordinates violate."""
-        if self.base is not None:
-            return self.base.violations
-        if "violations" in self.stored:
-            return float(self.stored["violations"])
         if self.weights is not None:
             return weighted_violations(self.map.X, self.sample, self.weights)
         return violations(self.map.X, self.sample)
 
     # ---- what the answers leave open -------------------------------------------------------
 
-    @cached_property
+    @_fact()
     def dispersion(self) -> float:
         """How much more the answers vary from pair to pair than the model expects; about 1."""
-        if self.base is not None:
-            return self.base.dispersion
-        if "dispersion" in self.stored:
-            return float(self.stored["dispersion"])
         return pair_dispersion(self.map, self._dispersed)
 
-    @cached_property
+    @_fact()
     def overdispersion(self) -> float:
         """By how many times less the answers count than independent ones would; at least 1.
 
         The largest of three: answers that share a pair, that are by one rater, or that are from
         one screen may pull together where the model leaves something out.
         """
-        if self.base is not None:
-            return self.base.overdispersion
-        if "overdispersion" in self.stored:
-            return float(self.stored["overdispersion"])
         S = self._dispersed
         found = [1.0, self.dispersion]
         for clusters in (S.raters, S.questions):
@@ -370,19 +358,15 @@ class Fit:
         rng = np.random.default_rng([self.seed, 23])
         return S.take(np.sort(rng.choice(len(S), _DISPERSED, replace=False)))
 
-    @cached_property
+    @_fact(axis=1)
     def draws(self) -> AnyArray:
         """Maps that the answers allow, (draws, n, d): see `trilens.maps.draws`."""
-        if self.base is not None:
-            return self.base.draws[:, self.rank]
-        if "draws" in self.stored:
-            return np.asarray(self.stored["draws"])
         rng = np.random.default_rng([self.seed, 29])
         drawn = draw_maps(
             self.sample,
             self.map,
             self.settings.l2,
-            self.known_lapses(self.sample),
+            self.lapse_of(self.sample),
             self._usual_draws,
             rng,
             self.overdispersion,
@@ -421,7 +405,7 @@ class Fit:
         """What one pass over all statements tells."""
         salt = int(np.random.default_rng([self.seed, 41]).integers(2**31))
         passes = self._passes
-        with passes.engines() as (engine, _):
+        with passes.engine() as engine:
             found: Sweep = total(
                 engine,
                 passes.parts,
@@ -434,7 +418,7 @@ class Fit:
             )
         return found
 
-    @cached_property
+    @_fact(axis=0)
     def place_cov(self) -> FloatArray:
         """How far the place of each object may be off: covariances, (n, d, d).
 
@@ -442,20 +426,18 @@ class Fit:
         whole map is left out. With thirty answers for each coordinate they are about right, apart
         from the scale of the map; with five they are two to four times too small.
         """
-        if self.base is not None:
-            return self.base.place_cov[self.rank]
-        if "place_cov" in self.stored:
-            return np.asarray(self.stored["place_cov"])
         n, d = self.map.X.shape
         if self.map.X.size > MOST_FACTORED:
             # the information of each place alone, and by how much the draws vary more
-            l2 = max(self.settings.l2, _NO_L2)
+            l2 = max(self.settings.l2, NO_L2)
             own = np.ones(n) if self.prior is None else self.prior.own_precision
             blocks = self._swept.sums.information(d) + 2 * l2 * own[:, None, None] * np.eye(d)
             moved = _moved(self.draws, self.map.X) / np.sqrt(self.overdispersion)
             size = np.einsum("kni,nij,knj->", moved, blocks, moved) / (len(moved) * n * d)
             return np.asarray(np.linalg.inv(blocks) * max(float(size), 1.0))
-        return _place_errors(self)
+        return place_errors(
+            self.sample, self.weights, self.map, self.settings.l2, self.raters.weights, self.prior
+        )
 
     @cached_property
     def place_cov_of_all(self) -> FloatArray:
@@ -466,27 +448,25 @@ class Fit:
                 f"beyond {MOST_FACTORED:,}"
             )
         S = self.sample
-        return place_covariance(S, self.map, self.settings.l2, self.known_lapses(S), self.prior)
+        return place_covariance(S, self.map, self.settings.l2, self.lapse_of(S), self.prior)
 
-    @cached_property
+    @property
     def residual(self) -> Residual:
         """By how much each object was more central than the map expects."""
-        if self.base is not None:
-            found = self.base.residual
-            return Residual(found.mean[self.rank], found.variance[self.rank])
-        if "residual" in self.stored:
-            return Residual(*self.stored["residual"])
-        if self.map.X.size > MOST_FACTORED or self.n_answers > len(self.sample):
-            return _residual_of_sums(self._passes.counts, self.map, self._swept)
-        return _residual(self)
+        return Residual(*self.left_over)
 
-    @cached_property
+    @_fact(axis=1)
+    def left_over(self) -> FloatArray:
+        """The mean and the variance of `residual`, (2, n)."""
+        if self.map.X.size > MOST_FACTORED or self.n_answers > len(self.sample):
+            found = _residual_of_sums(self._passes.counts, self.map, self._swept)
+        else:
+            found = _residual(self)
+        return np.stack([found.mean, found.variance])
+
+    @_fact(axis=0)
     def plane(self) -> FloatArray:
         """The map in two dimensions, to look at; (n, 2)."""
-        if self.base is not None:
-            return self.base.plane[self.rank]
-        if "plane" in self.stored:
-            return np.asarray(self.stored["plane"])
         plane = np.zeros((self.n_objects, 2))
         if self.map.n_components <= 2:
             plane[:, : self.map.n_components] = self.map.X
@@ -494,14 +474,12 @@ class Fit:
         # what was chosen for the map serves the plane as well
         return self.refit(n_components=2).X
 
-    @cached_property
+    @_fact(axis=0)
     def plane_cov(self) -> FloatArray:
         """How far the places in `plane` may be off: covariances, (n, 2, 2).
 
         By the maps that the answers allow; of more than two dimensions as the plane shows them.
         """
-        if self.base is not None:
-            return self.base.plane_cov[self.rank]
         moved = _moved(self.draws, self.map.X)
         shown = moved @ np.linalg.lstsq(self.map.X, self.plane, rcond=None)[0]
         return np.asarray(np.einsum("kni,knj->nij", shown, shown) / len(shown))
@@ -565,12 +543,9 @@ class Fit:
             About the objects of this fit; by default those that were fitted.
         """
         S = self.sample if statements is None else statements
-        lapse_of = self.known_lapses(S)
-        choices = collect_choices(S, keep_rows=True, keep_repeats=lapse_of is not None)
-        lapse = np.array([self.map.lapse])
-        if lapse_of is not None:
-            lapse = np.empty(len(choices))
-            lapse[choices.row] = lapse_of
+        own_lapses = bool(self.raters.lapses)
+        choices = collect_choices(S, keep_rows=True, keep_repeats=own_lapses)
+        lapse = choices.spread(self.lapse_of(S)) if own_lapses else np.array([self.map.lapse])
 
         def refit(weights: ArrayLike) -> Map:
             given = sample_weights(weights, len(S))
@@ -602,7 +577,7 @@ class Fit:
             replace(self.how, n_components=d, init=None),
             np.random.default_rng(self.seed),
         )
-        return _with_places(self, placed)
+        return replace(self, **vars(placed), stored={})
 
     def place(
         self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
@@ -640,75 +615,57 @@ class Fit:
 
     # ---- the questions ---------------------------------------------------------------------
 
-    def _ask(self, question: str, *given: Any, **parameters: Any) -> Any:
-        import trilens
-
-        return getattr(trilens, question)(self, *given, **parameters)
-
     def medoid(self, **parameters: Any) -> Medoid:
         """The most central object: `trilens.medoid`."""
-        found: Medoid = self._ask("medoid", **parameters)
-        return found
+        return trilens.medoid(self, **parameters)
 
     def depth_intervals(self, **parameters: Any) -> DepthIntervals:
         """How central each object is: `trilens.depth_intervals`."""
-        found: DepthIntervals = self._ask("depth_intervals", **parameters)
-        return found
+        return trilens.depth_intervals(self, **parameters)
 
     def outliers(self, n: int | None = None, **parameters: Any) -> Outliers:
         """The objects that fit the others least: `trilens.outliers`."""
-        found: Outliers = self._ask("outliers", n, **parameters)
-        return found
+        return trilens.outliers(self, n, **parameters)
 
     def cluster(self, n_clusters: int | None = None, **parameters: Any) -> Clusters:
         """The groups of the objects: `trilens.cluster`."""
-        found: Clusters = self._ask("cluster", n_clusters, **parameters)
-        return found
+        return trilens.cluster(self, n_clusters, **parameters)
 
     def classify(self, labels: Any, **parameters: Any) -> Classification:
         """The class of each object: `trilens.classify`."""
-        found: Classification = self._ask("classify", labels, **parameters)
-        return found
+        return trilens.classify(self, labels, **parameters)
 
     def neighbors(self, **parameters: Any) -> Graph:
         """Which objects are neighbors: `trilens.neighbors`."""
-        found: Graph = self._ask("neighbors", **parameters)
-        return found
+        return trilens.neighbors(self, **parameters)
 
     def hierarchy(self, **parameters: Any) -> Hierarchy:
         """The tree of the objects: `trilens.hierarchy`."""
-        found: Hierarchy = self._ask("hierarchy", **parameters)
-        return found
+        return trilens.hierarchy(self, **parameters)
 
     def distances(self, **parameters: Any) -> Distances:
         """How far apart objects are: `trilens.distances`."""
-        found: Distances = self._ask("distances", **parameters)
-        return found
+        return trilens.distances(self, **parameters)
 
     def reliability(self, **parameters: Any) -> Reliability:
         """How good the answers are: `trilens.reliability`."""
-        found: Reliability = self._ask("reliability", **parameters)
-        return found
+        return trilens.reliability(self, **parameters)
 
     def individuals(self, **parameters: Any) -> Individuals:
         """Whether raters see the same things: `trilens.individuals`."""
-        found: Individuals = self._ask("individuals", **parameters)
-        return found
+        return trilens.individuals(self, **parameters)
 
     def next_questions(self, **parameters: Any) -> NextQuestions:
         """Which questions tell most: `trilens.next_questions`."""
-        found: NextQuestions = self._ask("next_questions", **parameters)
-        return found
+        return trilens.next_questions(self, **parameters)
 
-    def stopping(self, goal: str, **parameters: Any) -> Stopping:
+    def stopping(self, goal: Any, **parameters: Any) -> Stopping:
         """Whether the answers suffice: `trilens.stopping`."""
-        found: Stopping = self._ask("stopping", goal, **parameters)
-        return found
+        return trilens.stopping(self, goal, **parameters)
 
     def analyze(self, **parameters: Any) -> Analysis:
         """Every question at once: `trilens.analyze`."""
-        found: Analysis = self._ask("analyze", **parameters)
-        return found
+        return trilens.analyze(self, **parameters)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -805,39 +762,25 @@ def fit_answers(
     check_progress(progress)
     if isinstance(answers, Fit):
         raise ParameterError("these answers have been fitted already; ask the fit itself")
-    if isinstance(answers, Answers) or (is_path(answers) and not isinstance(answers, list)):
-        handle = answers if isinstance(answers, Answers) else Answers(answers)
-        if handle.in_counts:
-            raise FormatError(
-                f"{handle.source} holds counts; a fit needs the statements that were counted"
-            )
-        if not handle.held:
-            return _fit_by_passes(handle, how, features, weights, random_state, progress)
-        answers = handle
+    if is_path(answers) and not isinstance(answers, list):
+        answers = Answers(answers)
+    if isinstance(answers, Answers) and answers.in_counts:
+        raise FormatError(
+            f"{answers.source} holds counts; a fit needs the statements that were counted"
+        )
+    if isinstance(answers, Answers) and not answers.held:
+        return _fit_files(answers, how, features, weights, random_state, progress)
     given = as_statements(answers)
-    if len(given) == 0:
-        raise StatementError("a fit needs at least one statement; there are none")
-    how.check(given.n_objects)
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():
         given, own = given.take(own > 0), own[own > 0]
     if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
         given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
-    order = object_order(given._names, given.n_objects)
-    rank = np.argsort(order)
-    rows = row_order(given)
-    ordered = given if (np.diff(order) == 1).all() else given.subset(order)
-    unsorted = ordered
+    order, rows = object_order(given._names, given.n_objects), row_order(given)
+    unsorted = given if (np.diff(order) == 1).all() else given.subset(order)
+    ordered, passes = unsorted, None
     if (np.diff(rows) != 1).any():
-        ordered = ordered.take(rows)
-        own = None if own is None else own[rows]
-    read = None
-    if features is not None:
-        read = read_features(features, given._names, given.n_objects).in_order(order)
-    if how.init is not None:
-        how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
-    seed, passes = seed_of(random_state), None
-    sample = ordered
+        ordered, own = unsorted.take(rows), None if own is None else own[rows]
     if len(ordered) > MOST_FITTED:
         if own is not None:
             raise ParameterError(
@@ -845,28 +788,24 @@ def fit_answers(
                 parameter="sample_weight",
             )
         passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-        unsorted = _sampled(passes, ordered._names)
-        sample = unsorted.take(row_order(unsorted))
     found = _fitted(
-        sample,
-        own,
-        read,
         how,
-        generator(random_state),
-        seed,
+        order,
+        given._names,
+        features,
+        random_state,
         progress,
         statements=ordered,
-        source=answers,
+        weights=own,
         asked=ordered.appearances,
         rows_given=unsorted,
         passes=passes,
+        source=answers,
     )
-    if ordered is given:
-        return found
-    return found.among(given, given._names, rank)
+    return found if ordered is given else found.among(given, given._names, np.argsort(order))
 
 
-def _fit_by_passes(
+def _fit_files(
     answers: Answers,
     how: How,
     features: FeaturesLike | None,
@@ -886,45 +825,92 @@ def _fit_by_passes(
             "leave it out, or fit a random part of the answers",
             parameter="raters",
         )
-    how = replace(how, raters="one")
     passes = Passes.over(answers, n_threads=threads_of(how.n_jobs), progress=progress)
-    counts = passes.counts
-    if counts.statements == 0:
-        raise StatementError("a fit needs at least one statement; there are none")
-    how.check(counts.n_objects)
-    order = object_order(counts.known_names, counts.n_objects)
-    passes = passes.among(order)
     names = passes.counts.known_names
-    read = None
-    if features is not None:
-        read = read_features(features, counts.known_names, counts.n_objects).in_order(order)
+    order = object_order(names, passes.counts.n_objects)
+    passes = passes.among(order)
+    found = _fitted(
+        replace(how, raters="one"),
+        order,
+        names,
+        features,
+        random_state,
+        part_of(progress, 0.2, 0.8),
+        asked=passes.counts.appearances,
+        passes=passes,
+        source=answers,
+    )
+    return found.among(None, names, np.argsort(order))
+
+
+def _fitted(
+    how: How,
+    order: IntArray,
+    names: Sequence[str] | None,
+    features: FeaturesLike | None,
+    random_state: RandomState,
+    progress: Progress | None,
+    *,
+    asked: IntArray,
+    passes: Passes | None,
+    source: Any,
+    statements: Statements | None = None,
+    weights: FloatArray | None = None,
+    rows_given: Statements | None = None,
+) -> Fit:
+    """The fit in the order of its own, which features and a start are put into.
+
+    Parameters
+    ----------
+    how, features
+        In the caller's order.
+    order, names
+        Of the objects: ``order`` has the caller's id of each, ``names`` are in the caller's order.
+    statements, rows_given
+        In memory: all answers in the order of the fit, and the same in the order of time.
+    passes
+        Over answers of which only a part is fitted in memory.
+    """
+    if not asked.any():
+        raise StatementError("a fit needs at least one statement; there are none")
+    how.check(len(order))
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
-    unsorted = _sampled(passes, names)
-    found = _fitted(
-        unsorted.take(row_order(unsorted)),
-        None,
-        read,
-        how,
-        generator(random_state),
-        seed_of(random_state),
-        part_of(progress, 0.2, 0.8),
-        statements=None,
-        source=answers,
-        asked=passes.counts.appearances,
-        rows_given=unsorted,
+    read = None
+    if features is not None:
+        read = read_features(features, names, len(order)).in_order(order)
+    sample = statements
+    if passes is not None:
+        rows_given = _sampled(passes, None if names is None else [names[i] for i in order])
+        sample = rows_given.take(row_order(rows_given))
+    assert sample is not None
+    seed, rng = seed_of(random_state), generator(random_state)
+    placed = fit_statements(sample, weights, read, how, rng, progress)
+    if passes is not None and passes.counts.statements > len(sample):
+        placed = replace(placed, map=_refined(passes, placed))
+    if progress is not None:
+        progress(1.0)
+    return Fit(
+        **vars(placed),
+        asked=asked,
+        source=source,
+        statements=statements,
+        sample=sample,
+        how=how,
+        features=read,
+        weights=weights,
+        seed=seed,
         passes=passes,
+        rows_given=rows_given,
     )
-    return found.among(None, counts.known_names, np.argsort(order))
 
 
 def _sampled(passes: Passes, names: Any) -> Statements:
     """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
     counts = passes.counts
     share = MOST_FITTED / max(counts.statements, 1)
-    meant = QuestionSample(0.0, share if share < 1.0 else 2.0)
-    with passes.engines() as (engine, _):
-        found = total(engine, passes.parts, sampled_rows, passes.plan, meant)
+    with passes.engine() as engine:
+        found = total(engine, passes.parts, sampled_rows, passes.plan, share)
     triples = np.concatenate([rows for rows, _ in found])
     who = None
     if all(raters is not None for _, raters in found):
@@ -935,73 +921,19 @@ def _sampled(passes: Passes, names: Any) -> Statements:
     return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
 
 
-def _fitted(
-    sample: Statements,
-    weights: FloatArray | None,
-    features: Features | None,
-    how: How,
-    rng: np.random.Generator,
-    seed: int,
-    progress: Progress | None,
-    *,
-    statements: Statements | None,
-    source: Any,
-    asked: IntArray,
-    rows_given: Statements | None,
-    passes: Passes | None,
-) -> Fit:
-    placed = fit_statements(sample, weights, features, how, rng, progress)
-    if passes is not None and passes.counts.statements > len(sample):
-        placed = replace(placed, map=_refined(passes, placed))
-    if progress is not None:
-        progress(1.0)
-    return Fit(
-        placed.map,
-        asked,
-        source,
-        statements,
-        sample,
-        how,
-        placed.settings,
-        placed.raters,
-        features,
-        weights,
-        placed.log_likelihood,
-        placed.n_iter,
-        placed.converged,
-        seed,
-        passes=passes,
-        rows_given=rows_given,
-    )
-
-
-def _with_places(fitted: Fit, placed: Placed) -> Fit:
-    """The same answers with another map."""
-    return replace(
-        fitted,
-        map=placed.map,
-        settings=placed.settings,
-        raters=placed.raters,
-        log_likelihood=placed.log_likelihood,
-        n_iter=placed.n_iter,
-        converged=placed.converged,
-        stored={},
-    )
-
-
 def _refined(passes: Passes, placed: Placed) -> Map:
     """A map of some statements moved to where all of them are likeliest, by a few passes.
 
     Given all others, an object's place has a likelihood of its own, whose slope and information
     are sums over the statements that name it: a pass moves every object at once by a Newton step.
     """
-    model, l2 = placed.map, max(placed.settings.l2, _NO_L2)
+    model, l2 = placed.map, max(placed.settings.l2, NO_L2)
     X, (n, d) = model.X, model.X.shape
     longest = _LONGEST * float(np.sqrt(X.var(axis=0).mean()))
     best, least = X, np.inf
-    with passes.engines() as (engine, _):
+    with passes.engine() as engine:
         for _ in range(_MOST_PASSES):
-            sums = total(engine, passes.parts, score, passes.plan, X, model.lapse, None)
+            sums = total(engine, passes.parts, score, passes.plan, X, model.lapse)
             loss = sums.loss + l2 * float((X**2).sum())
             if loss >= least:
                 X = (X + best) / 2
@@ -1046,7 +978,6 @@ def residual_of(expected: FloatArray, statements: Statements, lapse: float) -> R
     ----------
     expected : (m, 2 or 3) array
         The probability of each possible answer; rows of NaN are left out.
-    statements : Statements
     lapse : float
         The share of careless answers, which draw all centralities together; the result is about
         the others.
@@ -1117,8 +1048,6 @@ def cluster_dispersion(
 
     Parameters
     ----------
-    model : Map
-    statements : Statements
     cluster : (m,) array of int
     lapse : (m,) array
         Of the rater of each answer.
@@ -1144,28 +1073,3 @@ def _moved(draws: AnyArray, X: FloatArray) -> FloatArray:
     maps = maps @ (left @ right)
     size = (maps * X).sum(axis=(1, 2)) / np.maximum((maps**2).sum(axis=(1, 2)), 1e-300)
     return np.asarray(maps * size[:, None, None] - X)
-
-
-def _place_errors(fitted: Fit) -> FloatArray:
-    """The inverse of the Fisher information plus the penalty, without shifts and turns."""
-    l2, model, raters = max(fitted.settings.l2, _NO_L2), fitted.map, fitted.raters.weights
-    n, d = model.X.shape
-    S, scale = fitted.sample, np.ones(d)
-    lapse = np.array([model.lapse])
-    with one_blas_thread():
-        if raters is None:
-            choices = collect_choices(S, fitted.weights)
-            with likelihood(choices, model.length, model.alpha, 1) as f:
-                H = f.information(model.X, lapse)
-        else:
-            rows, R = raters.rows_of(S), len(raters.names)
-            with weighed_likelihood(
-                S, fitted.weights, rows, R, model.length, model.alpha, 1, None
-            ) as weighed:
-                levelled, scale = weighed.levelled(raters.stretch)
-                H = levelled.information(model.X * scale, lapse)
-        # weights tell how the map lies: it cannot be turned
-        hold_still(H, model.X * scale, turns=raters is None)
-        add_penalty(H, l2, fitted.prior)
-        errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
-    return np.asarray(errors[np.arange(n), :, np.arange(n)] / np.multiply.outer(scale, scale))

@@ -43,20 +43,7 @@ _RATERS = ("one", "weights", "auto")
 
 @dataclass(frozen=True, eq=False)
 class How:
-    """How a map is to be fitted; what is None is found by the evidence.
-
-    Attributes
-    ----------
-    n_components : int or None
-    l2 : float or None
-    length : {"distance", "student"}
-    lapses : {"raters", "one"} or float
-    raters : {"one", "weights", "auto"}
-    feature_share : float, dict or None
-    init : (n_objects, n_components) array or None
-    max_iter, tol, n_jobs, device
-        As for `ChoiceMap`.
-    """
+    """How a map is to be fitted, as for `ChoiceMap`; what is None is found by the evidence."""
 
     n_components: int | None = None
     l2: float | None = None
@@ -64,6 +51,7 @@ class How:
     lapses: Literal["raters", "one"] | float = "raters"
     raters: Literal["one", "weights", "auto"] = "one"
     feature_share: float | Mapping[str, float] | None = None
+    #: (n_objects, n_components).
     init: ArrayLike | None = None
     max_iter: int = 1000
     tol: float = 1e-6
@@ -122,44 +110,27 @@ class How:
 
 @dataclass(frozen=True, eq=False)
 class Raters:
-    """What the answers tell about single raters.
+    """What the answers tell about single raters."""
 
-    Attributes
-    ----------
-    lapses : dict
-        The share of careless answers of each rater; empty without raters.
-    intervals : dict
-        Of each the 95 % credible interval.
-    weights : RaterWeights or None
-        Where every rater weighs the dimensions.
-    gain : (float, float) or None
-        What weights gain in log-likelihood per held-out answer, and its standard error.
-    """
-
+    #: The share of careless answers of each rater; empty without raters.
     lapses: dict[object, float] = field(default_factory=dict)
+    #: Of each the 95 % credible interval.
     intervals: dict[object, tuple[float, float]] = field(default_factory=dict)
+    #: Where every rater weighs the dimensions.
     weights: RaterWeights | None = None
+    #: What weights gain in log-likelihood per held-out answer, and its standard
+    #: error.
     gain: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """What was fitted.
-
-    Attributes
-    ----------
-    map : Map
-    settings : MapSettings
-    raters : Raters
-    log_likelihood : float
-        Of the answers, without penalties.
-    n_iter : int
-    converged : bool
-    """
+    """What was fitted."""
 
     map: Map
     settings: MapSettings
     raters: Raters
+    #: Of the answers, without penalties.
     log_likelihood: float
     n_iter: int
     converged: bool
@@ -185,7 +156,6 @@ def fit_statements(
         Of the objects in the same order.
     how : How
         Its ``init``, too, has the objects in this order.
-    rng, progress
     """
     with one_blas_thread():
         first = progress if how.raters == "one" else part_of(progress, 0.0, 0.4)
@@ -287,7 +257,6 @@ def _fit_places(
         if groups is None:
             value = -f(found.X, found.lapse)[0]
             return replace(found, X=f.places(found.X)), lapse, value, ({}, {})
-        assert choices.row is not None
         for _ in range(_ROUNDS):
             X = f.places(found.X)
             attentive = Map(X, 0.0, choices.kind, chosen.length, alpha_of(d))
@@ -298,8 +267,7 @@ def _fit_places(
                 len(groups),
                 n_answers(choices.kind),
             )
-            own = np.empty(len(choices))
-            own[choices.row] = np.append(shares.mean, lapse)[groups.of]
+            own = choices.spread(np.append(shares.mean, lapse)[groups.of])
             found = fit(f, found.X, own, l2, fixed_lapse=True)
         value = -f(found.X, np.array([lapse]))[0]
         found = replace(found, X=f.places(found.X))

@@ -22,13 +22,14 @@ _BLOCK = 256
 _MOST_LOCAL = 5000
 
 
-def total_distance(coordinates: FloatArray) -> FloatArray:
-    """The total distance of each point to all others; the medoid has the least."""
+def total_distance(coordinates: FloatArray, to: IntArray | None = None) -> FloatArray:
+    """The total distance of each point to all others, or to some; the medoid has the least."""
     from scipy.spatial.distance import cdist
 
     # a thousand rows at a time: n^2 distances need not fit in memory
     blocks = np.array_split(coordinates, max(1, len(coordinates) // 1000))
-    return np.concatenate([cdist(block, coordinates).sum(axis=1) for block in blocks])
+    others = coordinates if to is None else coordinates[to]
+    return np.concatenate([cdist(block, others).sum(axis=1) for block in blocks])
 
 
 def rescaled(coordinates: FloatArray) -> FloatArray:

@@ -29,7 +29,6 @@ def held_out(
 
     Parameters
     ----------
-    statements
     folds
         Of `folds_of`, `folds_by_question` or `folds_by_rater`.
     make

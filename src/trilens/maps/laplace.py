@@ -84,7 +84,7 @@ _SAME_L2 = 0.01
 #: The same for each coordinate, where it is only to be compared with that in other dimensions.
 _SAME_EACH = 3e-3
 #: Stands for no penalty, where the place of an object that nobody was asked about is unknown.
-_NO_L2 = 1e-6
+NO_L2 = 1e-6
 #: Vectors by which traces are estimated: so many, or fewer where these have more numbers in all.
 _PROBES, _LEAST_PROBES, _PROBE_NUMBERS = 4, 2, 40_000
 #: Dimensions up to which a map is stretched in all directions, to find the best one.
@@ -114,24 +114,16 @@ def at_most(
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """The Fisher information of places plus the curvature of their penalty, H.
+    """The Fisher information of places plus the curvature of their penalty, H."""
 
-    Attributes
-    ----------
-    log_det : float
-        Of H in the coordinates of the prior.
-    unknown : float
-        2 l2 times the trace of its inverse there: coordinates that the answers say nothing about.
-    H : (n d, n d) or (n, d, d) float64
-        H in the places, as a whole or its blocks of each object.
-    together : (n d, k) float64 or None
-        Beside blocks: moves of many objects together that bend less than the blocks say, each as
-        long as to bend by 1.
-    """
-
+    #: Of H in the coordinates of the prior.
     log_det: float
+    #: 2 l2 times the trace of its inverse there: coordinates that the answers say nothing about.
     unknown: float
+    #: (n d, n d) or (n, d, d): H in the places, as a whole or its blocks of each object.
     H: FloatArray
+    #: (n d, k): beside blocks: moves of many objects together that bend less than the blocks say,
+    #: each as long as to bend by 1.
     together: FloatArray | None = None
 
     def preconditioner(self, shape: tuple[int, ...], more: float) -> Preconditioner:
@@ -155,7 +147,6 @@ def curvature(
         Of the places.
     X : (n, d) array of float
         Places.
-    share, l2
     """
     if X.size <= MOST_COORDINATES:
         return _factored(f, prior, X, share, l2)
@@ -287,67 +278,43 @@ def probes(shape: tuple[int, ...], count: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the evidence says.
+    """What the evidence says."""
 
-    Attributes
-    ----------
-    lapse, l2 : float
-        Where it is largest.
-    interval : (float, float)
-        Of the share, at 95 %.
-    X : (n, d) float64
-        The best map there.
-    value : float
-        The evidence; maps in different dimensions can be compared by it.
-    """
-
+    #: Where it is largest.
     lapse: float
     l2: float
+    #: Of the share, at 95 %.
     interval: tuple[float, float]
+    #: (n, d): the best map there.
     X: FloatArray
+    #: The evidence; maps in different dimensions can be compared by it.
     value: float
 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """The evidence for a share and a penalty.
-
-    Attributes
-    ----------
-    l2, value : float
-    slope : float
-        Of the value in the logarithm of the penalty, as if the information did not change with
-        the map.
-    X : (n, d) float64
-        Places.
-    """
+    """The evidence for a share and a penalty."""
 
     l2: float
     value: float
+    #: Of the value in the logarithm of the penalty, as if the information did not change with the
+    #: map.
     slope: float
+    #: (n, d): places.
     X: FloatArray
 
 
 @dataclass
 class Surface:
-    """The evidence of shares, each with its best penalty, computed once.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-    start : (n, d) array of float
-        Coordinates to start from.
-    l2 : float
-        Where the penalty starts; with ``fixed_l2`` what it is.
-    fixed_l2 : bool
-    points : dict
-        By the share.
-    """
+    """The evidence of shares, each with its best penalty, computed once."""
 
     likelihood: Likelihood
+    #: (n, d): coordinates to start from.
     start: FloatArray
+    #: Where the penalty starts; with ``fixed_l2`` what it is.
     l2: float
     fixed_l2: bool = False
+    #: By the share.
     points: dict[float, _Point] = field(default_factory=dict)
     #: What was known roughly.
     _known: dict[float, _Point] = field(default_factory=dict)
@@ -682,7 +649,7 @@ def lapse_interval(
     part = at_most(enough_answers(statements.n_objects), statements, weights, rng)
     with one_blas_thread(), _seen(*part, model, raters, n_threads, prior=prior) as (f, scale):
         X = f.standard(model.X * scale)
-        surface = Surface(f, X, max(l2, _NO_L2), fixed_l2=True)
+        surface = Surface(f, X, max(l2, NO_L2), fixed_l2=True)
         surface.climb(model.lapse)
         surface.refine()
         low, high = surface.within()
@@ -701,16 +668,49 @@ def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
         own[:, k, :, k] += 2 * l2 * prior.precision
 
 
-def moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
-    """Orthonormal (n d, k): the shifts and turns of a map, about which answers say nothing."""
+def moves_of_the_whole(X: FloatArray, *, turns: bool = True, sizes: bool = False) -> FloatArray:
+    """Orthonormal (n d, k): the moves of a map about which answers say nothing.
+
+    Shifts, with ``turns`` the map's turns too, and with ``sizes`` its growth.
+    """
     n, d = X.shape
     moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
+    if sizes:
+        moves.append(X)
     for a, b in combinations(range(d if turns else 0), 2):
         turn = np.zeros((n, d))
         turn[:, a], turn[:, b] = X[:, b], -X[:, a]
         moves.append(turn)
     axes, size, _ = np.linalg.svd(np.array(moves).reshape(len(moves), n * d).T, full_matrices=False)
     return np.asarray(axes[:, size > 1e-9 * size[0]])
+
+
+def hold_still(H: FloatArray, X: FloatArray, *, turns: bool = True, sizes: bool = False) -> None:
+    """Keep the curvature from letting the map move as a whole; see `moves_of_the_whole`."""
+    free = moves_of_the_whole(X, turns=turns, sizes=sizes)
+    H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
+
+
+def place_errors(
+    statements: Statements,
+    weights: FloatArray | None,
+    model: Map,
+    l2: float,
+    raters: RaterWeights | None,
+    prior: FeaturePrior | None,
+) -> FloatArray:
+    """The covariance of each place, (n, d, d): by the information of the answers and the penalty.
+
+    Without what would shift or turn the whole map; raters' weights tell how it lies.
+    """
+    n, d = model.X.shape
+    with one_blas_thread(), _seen(statements, weights, model, raters, 1) as (f, scale):
+        X = model.X * scale
+        H = f.information(X, np.array([model.lapse]))
+        hold_still(H, X, turns=f.turns_freely)
+        add_penalty(H, max(l2, NO_L2), prior)
+        errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
+    return np.asarray(errors[np.arange(n), :, np.arange(n)] / np.multiply.outer(scale, scale))
 
 
 @contextmanager
@@ -721,12 +721,12 @@ def _seen(
     raters: RaterWeights | None,
     n_threads: int | None = None,
     prior: FeaturePrior | None = None,
-) -> Iterator[tuple[Likelihood, FloatArray | float]]:
+) -> Iterator[tuple[Likelihood, FloatArray]]:
     """The likelihood of coordinates times a scale, and the scale; 1 without raters' weights."""
     if raters is None:
         choices = collect_choices(statements, weights)
         with likelihood(choices, model.length, model.alpha, n_threads) as f:
-            yield with_prior(f, prior), 1.0
+            yield with_prior(f, prior), np.ones(model.n_components)
         return
     rows, R = raters.rows_of(statements), len(raters.names)
     with weighed_likelihood(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from trilens._parameters import generator
-from trilens._typing import RandomState
+from trilens._parameters import generator, real_number
+from trilens._typing import FloatArray, RandomState
 from trilens.answers import Answers, AnswersLike
-from trilens.counts import PairCounts, count_pairs
+from trilens.counts import Counted, PairCounts, count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
+from trilens.kinds import chance, sign
 from trilens.maps.comparisons import Comparisons
 from trilens.maps.estimator import (
     NOT_STREAMED,
@@ -21,6 +22,7 @@ from trilens.maps.estimator import (
 )
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import Names, check_components
+from trilens.maps.passes import Passes, product, total
 from trilens.maps.scaling import (
     SMOOTHED_OBJECTS,
     check_error_rate,
@@ -29,14 +31,29 @@ from trilens.maps.scaling import (
     lens_scaling,
     usual_power,
 )
-from trilens.statements import Kind, as_statements
+from trilens.statements import Kind, Statements, as_statements
 from trilens.statements.value import same_kind
-
-if TYPE_CHECKING:
-    from trilens.maps.streamed import LensVectors
 
 #: Candidates for the number of dimensions by the eigenvalues' gap.
 _GAP_COMPONENTS = 10
+#: By passes, vectors beside those that are wanted: they make the others come sooner.
+_MORE = 8
+#: What is rarely asked about has at least this share of the usual weight, lest chance place it far.
+_LIKE_OTHERS = 0.1
+#: The passes are done when the eigenvalues change by less than this share in one, or after so many.
+_SETTLED, _PASSES = 2e-4, 16
+
+
+@dataclass(frozen=True, eq=False)
+class LensVectors:
+    """The lens map of files."""
+
+    #: (n, d): centered, the widest axis first.
+    embedding: FloatArray
+    #: (d,): the largest first.
+    eigenvalues: FloatArray
+    #: The counts per object, of the first pass.
+    counts: Counted
 
 
 @dataclass(eq=False, repr=False)
@@ -177,8 +194,6 @@ class LensMap(MapEstimator):
 
     def _stream(self, answers: Answers) -> LensMap:
         """Fit by passes over files of very many objects."""
-        from trilens.maps.streamed import stream_lens_map
-
         refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
         d = check_components(self.n_components, answers.count().n_objects, "gap")
         if d is None:
@@ -188,10 +203,7 @@ class LensMap(MapEstimator):
                 parameter="n_components",
             )
         found = stream_lens_map(
-            answers,
-            d,
-            shrinkage=self.shrinkage,
-            random_state=self.random_state,
+            answers, d, shrinkage=self.shrinkage, random_state=self.random_state
         )
         same_kind(self.kind, found.counts.kind, self)
         for name in ("explained_variance_ratio_", "power_", "counts_"):
@@ -217,3 +229,61 @@ def _power(power: Any, n_components: int | None) -> float:
         return 0.5 if n_components is None else usual_power(n_components)
     check_power(power)
     return float(power)
+
+
+def stream_lens_map(
+    answers: Answers | Statements,
+    n_components: int,
+    *,
+    shrinkage: float = 1.0,
+    random_state: RandomState = 0,
+) -> LensVectors:
+    """The lens map by passes over answers, for objects too many for a matrix of their pairs.
+
+    What its eigenvectors need is the product of its matrix with a few vectors, a sum over
+    statements. The shares of a pair are not shrunk by how often it was asked about: each answer
+    counts the same.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "line.csv"
+    >>> rows = [f"{j},{i},{k}" for i in range(9) for j in range(i + 1, 9) for k in range(j + 1, 9)]
+    >>> _ = file.write_text("\\n".join(rows))
+    >>> line = stream_lens_map(Answers(file), 1).embedding[:, 0]
+    >>> np.argsort(line * np.sign(line[8])).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    shrinkage = real_number("shrinkage", shrinkage, positive=True)
+    passes = Passes.over(answers)
+    counts = passes.counts
+    n, d = counts.n_objects, n_components
+    # the shares of a pair that was asked about once, less the one of a pair that was not
+    guess = chance(counts.kind)
+    on, off = ((answer - guess) / (1 + shrinkage) for answer in (1.0, 0.0))
+    # an object that was asked about often weighs as much as the others, as it does where shares
+    # of pairs are looked at: the map is not that of what is popular
+    seen = counts.appearances.astype(np.float64)
+    root = np.sqrt(seen + _LIKE_OTHERS * seen.mean())[:, None].astype(np.float32)
+    axis = root / np.linalg.norm(root)
+    width = min(d + _MORE, n - 1)
+    X = generator(random_state).standard_normal((n, width)).astype(np.float32)
+    before = 0.0
+    with passes.engine() as engine:
+        for turn in range(_PASSES):
+            X = np.linalg.qr(X - axis * (axis.T @ X))[0].astype(np.float32)
+            added = total(engine, passes.parts, product, passes.plan, X / root, on, off)
+            Y = -sign(counts.kind) * added / root
+            Y -= axis * (axis.T @ Y)
+            inner = X.T.astype(np.float64) @ Y.astype(np.float64)
+            values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+            grown = float(np.abs(values[-d:]).sum())
+            if turn + 1 == _PASSES or abs(grown - before) < _SETTLED * grown:
+                break
+            X, before = Y, grown
+    values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
+    points = X.astype(np.float64) @ vectors * np.sqrt(np.clip(values, 0, None)) / root
+    points -= points.mean(axis=0)
+    largest = np.abs(points).argmax(axis=0)
+    points *= np.where(points[largest, np.arange(d)] < 0, -1, 1)
+    return LensVectors(points, values, counts)

@@ -176,24 +176,16 @@ def in_own_order(statements: Statements) -> tuple[Statements, IntArray]:
 
 @dataclass(frozen=True)
 class Choices:
-    """Different answers, sorted by the side that they choose, repeats as weights.
+    """Different answers, sorted by the side that they choose, repeats as weights."""
 
-    Attributes
-    ----------
-    triples : (M, 3) int32
-        Statements, of which none differs from another only in the order of what was not chosen.
-    weight : (M,) float64
-        How often each answer was given.
-    kind : str
-    n_objects : int
-    row : (m,) int64 or None
-        The answer that each of the given statements is; None where nobody will ask.
-    """
-
+    #: (M, 3): statements, of which none differs from another only in the order of what was not
+    #: chosen.
     triples: Int32Array
+    #: (M,): how often each answer was given.
     weight: FloatArray
     kind: Kind
     n_objects: int
+    #: (m,): the answer that each of the given statements is; None where nobody will ask.
     row: IntArray | None
 
     def __len__(self) -> int:
@@ -203,6 +195,12 @@ class Choices:
     def n_comparisons(self) -> int:
         """Comparisons of two sides in all answers."""
         return len(self) * (n_answers(self.kind) - 1)
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """What each given statement has, for its answer; see ``keep_repeats``."""
+        found = np.empty(len(self))
+        found[self.row] = values
+        return found
 
     def weights_of(self, weights: FloatArray) -> FloatArray:
         """Weights of the given statements, added up for each different answer."""
@@ -221,7 +219,6 @@ def collect_choices(
 
     Parameters
     ----------
-    statements
     weights : (m,) array of float, optional
     keep_rows
         Whether ``row`` is wanted.
@@ -486,19 +483,12 @@ def likelihood(
 
 @dataclass(frozen=True)
 class _Sides:
-    """The sides of answers as numbered pairs.
-
-    Attributes
-    ----------
-    pairs : Pairs
-    start : (P + 1,) int64
-        Answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``.
-    others : two (M,) int32
-        The pairs that were not chosen; the second array is empty where there is only one.
-    """
+    """The sides of answers as numbered pairs."""
 
     pairs: Pairs
+    #: (P + 1,): answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``.
     start: IntArray
+    #: The pairs that were not chosen; the second array is empty where there is only one.
     others: tuple[Int32Array, Int32Array]
 
     @classmethod

@@ -28,7 +28,7 @@ Names: TypeAlias = tuple[str, ...] | None
 _CHUNK = 1 << 17
 #: Up to so many triples the depth is the mean over all of them.
 _ALL_TRIPLES = 200_000_000
-#: Up to so many objects numpy is fast enough for that.
+#: Up to so many objects numpy is fast enough for that, and nothing waits for a compiler.
 _NUMPY_OBJECTS = 128
 #: Triples that are drawn where there are more: each tells of one object.
 _DRAWN_TRIPLES = 20_000_000
@@ -111,11 +111,11 @@ class Map:
 
         (m, 3) float64 for statements of the kind of the model, for ``closer`` (m, 2).
         """
-        return self._chances(self.triples_of(statements))
+        return self.chances(self.triples_of(statements))
 
     def chosen(self, triples: AnyArray) -> FloatArray:
-        """The probability of the answer that was given, without any checks."""
-        return self._chances(triples)[:, 0]
+        """The probability of the answer that was given; see `chances`."""
+        return self.chances(triples)[:, 0]
 
     def triples_of(self, statements: StatementsLike) -> AnyArray:
         """The ids of statements, checked against the model."""
@@ -147,7 +147,7 @@ class Map:
         (m, 2 or 3) array
             The side that was chosen first.
         """
-        attentive = replace(self, lapse=0.0)._chances(triples)
+        attentive = replace(self, lapse=0.0).chances(triples)
         share = self.lapse if lapse is None else lapse
         chosen = (1 - share) * attentive[:, 0]
         attended = chosen / (chosen + share / attentive.shape[1])
@@ -224,7 +224,8 @@ class Map:
         v, _ = lengths(squared(self.X, i, j), self.length, self.alpha)
         return sign(self.kind) * v
 
-    def _chances(self, triples: AnyArray) -> FloatArray:
+    def chances(self, triples: AnyArray) -> FloatArray:
+        """The probability of each possible answer, the given one first, without any checks."""
         out = np.empty((len(triples), n_answers(self.kind)))
         for start in range(0, len(triples), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -241,38 +242,13 @@ class Map:
 
     def _all_shares(self) -> FloatArray:
         """The sum, over all triples with an object, of the probability that it is chosen."""
-        from scipy.spatial.distance import pdist, squareform
+        u = self.log_odds()
+        # exponentials of all may overflow: then triangle by triangle
+        if np.ptp(u) <= ODDS_RANGE and len(self.X) > _NUMPY_OBJECTS:
+            return shares_of(u, self.kind)
+        from scipy.spatial.distance import squareform
 
-        n = len(self.X)
-        v, _ = lengths(pdist(self.X, "sqeuclidean"), self.length, self.alpha)
-        u = sign(self.kind) * v
-        if np.ptp(u) > ODDS_RANGE:  # exponentials of all would overflow: triangle by triangle
-            return self._shares_one_by_one(squareform(u))
-        W: FloatArray = squareform(np.exp(u - u.mean()))
-        if self.kind == "closer":
-            # Row x, anchor a: the sum over y of W[a, x] / (W[a, x] + W[a, y]).
-            sums = np.zeros(n)
-            for a in range(n):
-                own = np.delete(W[a], a)
-                won = (own[:, None] / (own[:, None] + own)).sum(axis=1) - 0.5
-                sums += np.insert(won, a, 0.0)
-            return sums
-        if n > _NUMPY_OBJECTS:
-            from trilens.maps import _kernels
-
-            sums = np.zeros(n)
-            _kernels.triangle_shares(W, sums)
-            return sums
-        sums = np.empty(n)
-        for x in range(n):
-            own = W[x]
-            share = W / (W + own[:, None] + own + np.eye(n))
-            share[x] = share[:, x] = 0.0
-            sums[x] = share.sum() / 2
-        return sums
-
-    def _shares_one_by_one(self, U: FloatArray) -> FloatArray:
-        sums = np.empty(len(U))
+        U, sums = squareform(u), np.empty(len(self.X))
         for x, own in enumerate(U):
             if self.kind == "closer":
                 share = _softmax_first(own[:, None], U)
@@ -282,6 +258,13 @@ class Map:
             np.fill_diagonal(share, 0.0)
             sums[x] = share.sum()
         return sums
+
+    def log_odds(self) -> FloatArray:
+        """The logarithms of the odds of choosing each pair, as `scipy.spatial.distance.pdist`."""
+        from scipy.spatial.distance import pdist
+
+        v, _ = lengths(pdist(self.X, "sqeuclidean"), self.length, self.alpha)
+        return sign(self.kind) * v
 
     def drawn_shares(
         self, n_pairs: int, rng: np.random.Generator, who: IntArray | None = None
@@ -302,32 +285,37 @@ class Map:
         k = (j + rng.integers(1, n, size=n_pairs)) % n
         who = np.arange(n) if who is None else who
         mean, square = np.empty(len(who)), np.empty(len(who))
-        X = np.ascontiguousarray(self.X, dtype=np.float64)
-        if self.length != "distance":
-            return self._drawn_one_by_one(j, k, who)
         _kernels.drawn_shares(
-            X, who, j, k, self.kind == "closer", float(sign(self.kind)), mean, square
+            np.ascontiguousarray(self.X, dtype=np.float64),
+            who,
+            j,
+            k,
+            _kernels.LENGTHS[self.length],
+            self.alpha,
+            self.kind == "closer",
+            float(sign(self.kind)),
+            mean,
+            square,
         )
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0) / n_pairs)
 
-    def _drawn_one_by_one(
-        self, j: IntArray, k: IntArray, who: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        # An object that is itself in a pair cannot be asked with it.
-        base = self._side(j, k)
-        mean, error = np.empty(len(who)), np.empty(len(who))
-        for at, x in enumerate(who.tolist()):
-            others = (j != x) & (k != x)
-            to_j = self._side(np.full(len(j), x), j)
-            if self.kind == "closer":
-                # Anchor j, rival k.
-                chance = _softmax_first(to_j, base)
-            else:
-                chance = _softmax_first(base, to_j, self._side(np.full(len(j), x), k))
-            chance = chance[others]
-            mean[at] = chance.mean() if len(chance) else np.nan
-            error[at] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
-        return mean, error
+
+def shares_of(u: FloatArray, kind: Kind) -> FloatArray:
+    """The sum, over all triples with an object, of the probability that it is chosen.
+
+    Parameters
+    ----------
+    u : (n (n - 1) / 2,) array
+        The logarithms of the pairs' odds, within a range whose exponentials can be formed.
+    """
+    from scipy.spatial.distance import squareform
+
+    from trilens.maps import _kernels
+
+    odds = squareform(np.exp(u - u.mean()))
+    sums = np.zeros(len(odds))
+    (_kernels.rank_shares if kind == "closer" else _kernels.triangle_shares)(odds, sums)
+    return sums
 
 
 def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:

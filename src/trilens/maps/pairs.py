@@ -51,19 +51,12 @@ def choose_path(n_comparisons: int, n_objects: int) -> Path:
 
 @dataclass(frozen=True)
 class Work:
-    """How a loss is evaluated.
-
-    Attributes
-    ----------
-    path : {"numpy", "pairs", "rows"}
-    parts : range
-        That the work falls into; one part with numpy.
-    each : callable
-        A map over the parts, perhaps in threads.
-    """
+    """How a loss is evaluated."""
 
     path: Path
+    #: That the work falls into; one part with numpy.
     parts: range
+    #: A map over the parts, perhaps in threads.
     each: Each
 
     @classmethod
@@ -144,15 +137,9 @@ def with_l2(
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbered pairs of objects.
+    """Numbered pairs of objects."""
 
-    Attributes
-    ----------
-    first, second : (P,) int32
-        The objects of each pair, the smaller id first.
-    n_objects : int
-    """
-
+    #: (P,): the objects of each pair, the smaller id first.
     first: Int32Array
     second: Int32Array
     n_objects: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -26,18 +26,12 @@ _ROWS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
-    """Statements in memory, as a part of the work.
-
-    Attributes
-    ----------
-    kind : {"central", "odd", "closer"}
-    triples : (m, 3) int32
-    raters : (m,) uint64 or None
-        See `trilens.counts.partition.rater_keys`.
-    """
+    """Statements in memory, as a part of the work."""
 
     kind: Kind
+    #: (m, 3).
     triples: Int32Array
+    #: (m,): see `trilens.counts.partition.rater_keys`.
     raters: AnyArray | None = None
 
     def parts(self) -> list[HeldRows]:
@@ -61,22 +55,14 @@ StreamPart: TypeAlias = Partition | HeldRows
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """All statements, as parts that are worked on one by one, and where the work is done.
+    """All statements, as parts that are worked on one by one, and where the work is done."""
 
-    Attributes
-    ----------
-    counts : Counted
-        The counts per object, of the first pass.
-    parts : list of Partition or HeldRows
-    plan : Plan or None
-        How partitions are read, their objects known.
-    n_threads, cluster
-        As in `Answers.count`.
-    """
-
+    #: The counts per object, of the first pass.
     counts: Counted
     parts: list[Partition] | list[HeldRows]
+    #: How partitions are read, their objects known.
     plan: Plan | None = None
+    #: As in `Answers.count`.
     n_threads: int | None = None
     cluster: Any = None
 
@@ -85,9 +71,7 @@ class Passes:
         cls,
         given: Answers | Statements,
         *,
-        counts: Counted | None = None,
         n_threads: int | None = None,
-        cluster: Any = None,
         progress: Progress | None = None,
     ) -> Passes:
         """Over files, or over statements in memory.
@@ -98,14 +82,9 @@ class Passes:
             For files of counts, and for objects that are not those of the files.
         """
         if isinstance(given, Statements):
-            if cluster is not None:
-                raise ParameterError(
-                    "only files are mapped on a cluster; these statements are in memory",
-                    parameter="cluster",
-                )
             who = None if given.raters is None else rater_keys(given.raters)
             held = HeldRows(given.kind, np.asarray(given.triples), who)
-            return cls(counts or counted(given), held.parts(), None, n_threads)
+            return cls(counted(given), held.parts(), None, n_threads)
         if not given.in_files or given.in_counts:
             raise ParameterError("a map is made of answers, not of counts of them")
         if given.objects is not None:
@@ -113,13 +92,11 @@ class Passes:
                 "files too large to hold name their objects themselves; leave out "
                 f"{option('objects')}"
             )
-        cluster = given.cluster if cluster is None else cluster
-        if counts is None:
-            counts = given.count(n_threads=n_threads, cluster=cluster, progress=progress)
+        counts = given.count(n_threads=n_threads, cluster=given.cluster, progress=progress)
         how = given.options | {"skip_bad": bool(given.skip_bad), "where": given.where}
         plan = replace(Plan.of(**how), n_objects=counts.n_objects, names=counts.known_names)
         paths = partitions(given.source, plan.options.rater_from_name)
-        return cls(counts, paths, plan, n_threads, cluster)
+        return cls(counts, paths, plan, n_threads, given.cluster)
 
     def among(self, order: IntArray) -> Passes:
         """The same files with their objects in another order: object ``order[i]`` comes i-th."""
@@ -136,52 +113,29 @@ class Passes:
         )
         return replace(self, counts=counts, plan=replace(self.plan, names=names))
 
-    @contextmanager
-    def engines(self) -> Iterator[tuple[Engine, Engine]]:
-        """Where the files are passed over, and where statements in memory are."""
-        engine = open_engine(self.cluster, self.n_threads)
-        here = engine if self.cluster is None else open_engine(None, self.n_threads)
-        try:
-            yield engine, here
-        finally:
-            here.close()
-            if engine is not here:
-                engine.close()
+    def engine(self) -> AbstractContextManager[Engine]:
+        """Where the statements are passed over."""
+        return closing(open_engine(self.cluster, self.n_threads))
 
 
-@dataclass(frozen=True)
-class QuestionSample:
-    """Which questions are meant: those whose lot lies in ``low`` to ``high``.
+def asked_below(share: float, columns: list[AnyArray]) -> BoolArray:
+    """Which statements are about questions whose lot, from 0 to 1, lies below a share.
 
-    Every question has a lot from 0 to 1 that hangs on its three objects alone: an answer to a
-    question asked again falls on the same side.
+    The lot hangs on the three objects alone: an answer to a question asked again is meant too.
     """
+    from trilens.maps import _kernels
 
-    low: float
-    high: float
-    key: int = 0
-
-    def among(self, a: AnyArray, b: AnyArray, c: AnyArray) -> BoolArray:
-        """Which of some statements are meant, by the columns of their objects."""
-        from trilens.maps import _kernels
-
-        lot = np.empty(len(a))
-        _kernels.lots(_readonly(a), _readonly(b), _readonly(c), self.key, lot)
-        return (lot >= self.low) & (lot < self.high)
+    a, b, c = columns
+    keys = np.empty(len(a), dtype=np.uint64)
+    _kernels.question_keys(a, b, c, 0, keys)
+    below: BoolArray = (keys >> np.uint64(11)) / 2.0**53 < share
+    return below
 
 
 def batches(
-    part: StreamPart, plan: Plan | None, draw: QuestionSample | None = None
-) -> Iterator[tuple[Kind, list[AnyArray]]]:
-    """The kind and the three columns of ids of some rows at a time."""
-    for kind, ready, _ in rated_batches(part, plan, draw, raters=False):
-        yield kind, ready
-
-
-def rated_batches(
-    part: StreamPart, plan: Plan | None, draw: QuestionSample | None = None, *, raters: bool = True
+    part: StreamPart, plan: Plan | None, *, raters: bool = False
 ) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
-    """As `batches`, with the key of each row's rater; None where raters are not known."""
+    """The kind, the three columns of ids and, where asked for, the raters' keys of some rows."""
     given: Any
     if isinstance(part, HeldRows):
         given = [(part.kind, list(part.triples.T), part.raters)]
@@ -189,12 +143,7 @@ def rated_batches(
         assert plan is not None
         given = each_batch(part, plan, raters=raters)
     for kind, columns, who in given:
-        ready = [column.astype(np.int32, copy=False) for column in columns]
-        if draw is not None:
-            inside = draw.among(*ready)
-            ready = [column[inside] for column in ready]
-            who = None if who is None else who[inside]
-        yield kind, [_readonly(column) for column in ready], who
+        yield kind, [_readonly(column.astype(np.int32, copy=False)) for column in columns], who
 
 
 def _readonly(column: AnyArray) -> AnyArray:
@@ -205,13 +154,15 @@ def _readonly(column: AnyArray) -> AnyArray:
 
 
 def sampled_rows(
-    part: StreamPart, plan: Plan | None, draw: QuestionSample
+    part: StreamPart, plan: Plan | None, share: float
 ) -> list[tuple[Int32Array, AnyArray | None]]:
     """The statements of a part whose questions are meant, (m, 3), and who gave each."""
-    return [
-        (np.stack(columns, axis=1), raters)
-        for _, columns, raters in rated_batches(part, plan, draw)
-    ]
+    found = []
+    for _, columns, raters in batches(part, plan, raters=True):
+        inside = asked_below(share, columns)
+        rows = np.stack([column[inside] for column in columns], axis=1)
+        found.append((rows, None if raters is None else raters[inside]))
+    return found
 
 
 def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
@@ -219,26 +170,20 @@ def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: fl
     from trilens.maps import _kernels
 
     Y = np.zeros_like(X)
-    for kind, (a, b, c) in batches(part, plan):
+    for kind, (a, b, c), _ in batches(part, plan):
         _kernels.multiply(a, b, c, kind == "closer", on, off, X, Y)
     return Y
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What a scoring step needs; ``+`` merges.
+    """What a scoring step needs; ``+`` merges."""
 
-    Attributes
-    ----------
-    loss : float
-        -log likelihood.
-    statements : int
-    of_object : (n, d + d (d + 1) / 2) float64
-        The gradient in each object's place, and its information about that place.
-    """
-
+    #: -log likelihood.
     loss: float
     statements: int
+    #: (n, d + d (d + 1) / 2): the gradient in each object's place, and its information about that
+    #: place.
     of_object: FloatArray
 
     def __add__(self, other: Sums) -> Sums:
@@ -261,16 +206,14 @@ class Sums:
         return found
 
 
-def score(
-    part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float, draw: QuestionSample | None
-) -> Sums:
+def score(part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float) -> Sums:
     """Slopes and information of the choice model over the statements of a part."""
     from trilens.maps import _kernels
 
     n, d = X.shape
     sums = np.zeros((n, d + d * (d + 1) // 2))
     loss, many = 0.0, 0
-    for kind, (a, b, c) in batches(part, plan, draw):
+    for kind, (a, b, c), _ in batches(part, plan):
         loss += _kernels.score(a, b, c, kind == "closer", sign(kind), X, lapse, sums)
         many += len(a)
     return Sums(loss, many, sums)

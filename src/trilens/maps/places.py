@@ -13,6 +13,7 @@ from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.features import Block, Features, FeaturesLike, read_new_features
+from trilens.maps.laplace import NO_L2
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map
 from trilens.statements import Statements
@@ -20,8 +21,6 @@ from trilens.statements import Statements
 if TYPE_CHECKING:
     from trilens.maps.fitted import Fit
 
-#: Stands for no penalty.
-_NO_L2 = 1e-6
 #: Coordinates up to which new objects are told together how sure their places are.
 _TOGETHER = 1000
 #: Places of the map that a new object is tried at first.
@@ -81,19 +80,12 @@ class Places(Tabular):
 
 @dataclass(frozen=True, eq=False)
 class NewObjects:
-    """Objects that are not on a map, and what is known about them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    statements : Statements or None
-        The answers that name one of them; their ids follow those of the map's objects.
-    features : Features or None
-        Of the new objects alone, standardized as those of the map.
-    """
+    """Objects that are not on a map, and what is known about them."""
 
     names: tuple[str, ...]
+    #: The answers that name one of them; their ids follow those of the map's objects.
     statements: Statements | None
+    #: Of the new objects alone, standardized as those of the map.
     features: Features | None
 
 
@@ -169,7 +161,7 @@ def _about(S: Statements, names: Sequence[str], on_map: dict[str, int]) -> State
 def find_places(M: Fit, new: NewObjects) -> Places:
     """The likeliest places of new objects, and how sure they are."""
     k, d = len(new.names), M.map.n_components
-    l2 = max(M.settings.l2, _NO_L2)
+    l2 = max(M.settings.l2, NO_L2)
     mean, spread, drawn = _expected(M, new)
     answers = np.zeros(k, dtype=np.int64)
     if new.statements is None:
@@ -188,9 +180,7 @@ def find_places(M: Fit, new: NewObjects) -> Places:
     which = seen[moving] - n
     lapse_of = M.lapse_of(inner)
     choices = collect_choices(inner, keep_rows=True, keep_repeats=True)
-    assert choices.row is not None
-    lapse = np.empty(len(choices))
-    lapse[choices.row] = lapse_of
+    lapse = choices.spread(lapse_of)
     X = replaced.X[seen].copy()
     with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
 

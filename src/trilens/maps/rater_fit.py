@@ -54,27 +54,17 @@ _ROUNDS = 2
 
 @dataclass(frozen=True, eq=False)
 class WeighedMap:
-    """A map with raters' weights.
+    """A map with raters' weights."""
 
-    Attributes
-    ----------
-    X : (n, d) float64
-    sharpness, weights : (R,) and (R, d) float64
-        Logarithms.
-    sharpness_spread, spread : float and (d,) float64
-        0 for what all raters share.
-    lapse : (R + 1,) float64
-        Of each rater, and of those who are not known.
-    l2 : float
-    n_iter : int
-    converged : bool
-    """
-
+    #: (n, d).
     X: FloatArray
+    #: (R,) and (R, d): logarithms.
     sharpness: FloatArray
     weights: FloatArray
+    #: 0 for what all raters share.
     sharpness_spread: float
     spread: FloatArray
+    #: (R + 1,): of each rater, and of those who are not known.
     lapse: FloatArray
     l2: float
     n_iter: int = 0
@@ -116,17 +106,10 @@ class WeighedMap:
         return np.divide(own, self.spreads, out=np.zeros_like(own), where=self.spreads > 0)
 
 
-def fit_weights(
-    f: WeighedLikelihood,
-    at: WeighedMap,
-    *,
-    turns: int = _TURNS,
-    max_iter: int = _FEW_ITER,
-    tol: float = _ROUGH,
-) -> WeighedMap:
+def fit_weights(f: WeighedLikelihood, at: WeighedMap) -> WeighedMap:
     """The map, the weights and the spreads, with the lapses and the penalty as they are."""
-    for _ in range(turns):
-        at = _fit_given_spreads(f, at, max_iter, tol)
+    for _ in range(_TURNS):
+        at = _fit_given_spreads(f, at, _FEW_ITER, _ROUGH)
         spreads = _learn_spreads(f, at)
         moved = np.abs(spreads - at.spreads).max()
         at = replace(at, sharpness_spread=float(spreads[0]), spread=spreads[1:])
@@ -224,26 +207,16 @@ def _learn_spreads(f: WeighedLikelihood, at: WeighedMap) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FittedRaters:
-    """A map of all answers with raters' weights.
+    """A map of all answers with raters' weights."""
 
-    Attributes
-    ----------
-    settings : MapSettings
-        With the evidence about the lapse, where it was asked.
-    fit : ChoiceFit
-        Centered coordinates, the widest axis first.
-    raters : RaterWeights
-    lapse : float
-        That all raters would share.
-    lapses : RaterLapses or None
-        Each rater's own, where these were wanted.
-    log_likelihood : float
-    """
-
+    #: With the evidence about the lapse, where it was asked.
     settings: MapSettings
+    #: Centered coordinates, the widest axis first.
     fit: ChoiceFit
     raters: RaterWeights
+    #: That all raters would share.
     lapse: float
+    #: Each rater's own, where these were wanted.
     lapses: RaterLapses | None
     log_likelihood: float
 
@@ -348,22 +321,15 @@ def _shared_map(
 
 @dataclass(frozen=True)
 class WeightsChoice:
-    """What held-out answers say about weights.
+    """What held-out answers say about weights."""
 
-    Attributes
-    ----------
-    n_components : int
-        The dimensions that are best with weights.
-    gain, error : float
-        The log-likelihood per held-out answer that the weights gain over raters who differ in
-        sharpness alone, and its standard error.
-    scores : dict
-        The log-likelihood per held-out answer for each number of dimensions, with weights.
-    """
-
+    #: The dimensions that are best with weights.
     n_components: int
+    #: The log-likelihood per held-out answer that the weights gain over raters who differ in
+    #: sharpness alone, and its standard error.
     gain: float
     error: float
+    #: The log-likelihood per held-out answer for each number of dimensions, with weights.
     scores: dict[int, float]
 
     @property
@@ -388,14 +354,12 @@ def choose_weights(
 
     Parameters
     ----------
-    statements, weights
     settings : MapSettings
         Of the map without.
     n_components : int, optional
         Where it is known.
     lapse : float
         Of the map without.
-    rng, n_threads, progress
     """
     statements, weights = at_most(enough_answers(statements.n_objects), statements, weights, rng)
     groups = group_raters(statements)

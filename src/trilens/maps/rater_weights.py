@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.kinds import n_answers, sides, sign
+from trilens.kinds import n_answers, sides
 from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
     Likelihood,
@@ -39,28 +39,20 @@ _ENTRY = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 
 @dataclass(frozen=True, eq=False)
 class RaterWeights:
-    """How each rater of a fitted map sees it.
+    """How each rater of a fitted map sees it."""
 
-    Attributes
-    ----------
-    names : list
-        The raters.
-    weights : (R, d) float64
-        What each rater multiplies each dimension by; of every column the geometric mean is 1.
-    sharpness : (R,) float64
-        What each rater multiplies all dimensions by besides; the geometric mean is 1.
-    spread : (d,) float64
-        The standard deviation of the logarithms of the weights that was learned.
-    sharpness_spread : float
-        That of the logarithms of the sharpness.
-    lapses : (R,) float64
-    """
-
+    #: The raters.
     names: list[object]
+    #: (R, d): what each rater multiplies each dimension by; of every column the geometric mean is
+    #: 1.
     weights: FloatArray
+    #: (R,): what each rater multiplies all dimensions by besides; the geometric mean is 1.
     sharpness: FloatArray
+    #: (d,): the standard deviation of the logarithms of the weights that was learned.
     spread: FloatArray
+    #: That of the logarithms of the sharpness.
     sharpness_spread: float
+    #: (R,).
     lapses: FloatArray
 
     @property
@@ -81,17 +73,11 @@ class RaterWeights:
     def probabilities(self, model: Map, statements: Statements) -> FloatArray:
         """As `Map.probabilities`, of the rater of each statement."""
         triples, rows = model.triples_of(statements), self.rows_of(statements)
-        X, stretch, lapses = model.X, self.stretch, np.append(self.lapses, model.lapse)
+        lapses = np.append(self.lapses, model.lapse)
         out = np.empty((len(triples), n_answers(model.kind)))
-        for start in range(0, len(triples), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            own, lapse = stretch[rows[part]], lapses[rows[part], None]
-            for column, (i, j) in zip(out[part].T, sides(model.kind, triples[part]), strict=True):
-                squares = (((X[i] - X[j]) * own) ** 2).sum(axis=1)
-                column[:] = sign(model.kind) * lengths(squares, model.length, model.alpha)[0]
-            chance = np.exp(out[part] - out[part].max(axis=1, keepdims=True))
-            chance /= chance.sum(axis=1, keepdims=True)
-            out[part] = (1 - lapse) * chance + lapse / out.shape[1]
+        for r in np.unique(rows):
+            seen = replace(model, X=model.X * self.stretch[r], lapse=float(lapses[r]))
+            out[rows == r] = seen.chances(triples[rows == r])
         return out
 
 
@@ -100,10 +86,8 @@ class RaterCopies:
 
     Parameters
     ----------
-    statements
     rater : (m,) array of int
         Who gave each answer; ``n_raters`` where nobody knows.
-    n_raters : int
     """
 
     def __init__(self, statements: Statements, rater: IntArray, n_raters: int) -> None:
@@ -144,7 +128,6 @@ class WeighedLikelihood(LikelihoodAround):
     ----------
     answers : Likelihood
         Of the statements about copies.
-    copies : RaterCopies
     stretch : (R + 1, d) array of float, optional
         Needed for everything but `slopes`.
     prior : FeaturePrior, optional

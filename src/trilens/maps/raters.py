@@ -17,17 +17,11 @@ _BINS = 512
 
 @dataclass(frozen=True)
 class RaterGroups:
-    """Who gave each answer.
+    """Who gave each answer."""
 
-    Attributes
-    ----------
-    names : list
-        The raters, sorted by their text; of the type that they were given as.
-    of : (m,) int64
-        The rater of each answer; -1 where it is not known.
-    """
-
+    #: The raters, sorted by their text; of the type that they were given as.
     names: list[object]
+    #: (m,): the rater of each answer; -1 where it is not known.
     of: IntArray
 
     def __len__(self) -> int:
@@ -64,16 +58,11 @@ def group_raters(statements: Statements) -> RaterGroups | None:
 
 @dataclass(frozen=True)
 class RaterLapses:
-    """Each rater's share of lapses, a posteriori.
+    """Each rater's share of lapses, a posteriori."""
 
-    Attributes
-    ----------
-    mean : (R,) float64
-    low, high : (R,) float64
-        The 95 % credible interval.
-    """
-
+    #: (R,).
     mean: FloatArray
+    #: (R,): the 95 % credible interval.
     low: FloatArray
     high: FloatArray
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -31,17 +32,12 @@ Which: TypeAlias = Literal["LA", "LM"]
 
 @dataclass(frozen=True, eq=False)
 class PairDissimilarity:
-    """A dissimilarity for every pair of objects: ``prior``, and the deviations from it.
+    """A dissimilarity for every pair of objects: ``prior``, and the deviations from it."""
 
-    Attributes
-    ----------
-    deviation : (n, n) ndarray or csr_array
-        Symmetric, with a zero diagonal; zero for a pair that was never asked about.
-    prior : float
-        The dissimilarity of such a pair.
-    """
-
+    #: (n, n), dense or sparse: symmetric, with a zero diagonal; zero for a pair that was never
+    #: asked about.
     deviation: Matrix
+    #: The dissimilarity of such a pair.
     prior: float
 
     @property
@@ -60,20 +56,13 @@ class PairDissimilarity:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Coordinates by classical scaling, and the eigenvalues they come from.
+    """Coordinates by classical scaling, and the eigenvalues they come from."""
 
-    Attributes
-    ----------
-    coordinates : (n, d) float64
-        Centered; column c has the squared length ``max(eigenvalues[c], 0)``.
-    eigenvalues : (d,) float64
-        Of B, the largest first; may be negative, B need not be that of real points.
-    trace : float
-        The sum of all n eigenvalues of B.
-    """
-
+    #: (n, d): centered; column c has the squared length ``max(eigenvalues[c], 0)``.
     coordinates: FloatArray
+    #: (d,): of B, the largest first; may be negative, B need not be that of real points.
     eigenvalues: FloatArray
+    #: The sum of all n eigenvalues of B.
     trace: float
 
 
@@ -91,7 +80,6 @@ def pair_dissimilarity(
 
     Parameters
     ----------
-    pairs : PairCounts
     shrinkage : float
         How many guessed statements each pair starts with; above 0.
     error_rate : float
@@ -179,8 +167,6 @@ def classical_scaling(
 
     Parameters
     ----------
-    dissimilarity : PairDissimilarity
-    n_components : int
     start : (n,) array
         Where Lanczos iterations start.
     """
@@ -258,30 +244,29 @@ def _centred_operator(E: Matrix, prior: float) -> LinearOperator:
 def _eigenpairs(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray, FloatArray]:
     """``k`` eigenpairs of a symmetric (n, n) array or operator, the leading one first."""
     n = A.shape[0]
-    if n <= SMOOTHED_OBJECTS:
-        # products this small lose more to waiting threads than they gain
-        with one_blas_thread():
-            return _solve(A, k, start, which)
-    return _solve(A, k, start, which)
+    # products this small lose more to waiting threads than they gain
+    with one_blas_thread() if n <= SMOOTHED_OBJECTS else nullcontext():
+        values, vectors = _solved(A, k, start, which)
+    order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]
+    return values[order].astype(np.float64), vectors[:, order].astype(np.float64)
 
 
-def _solve(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray, FloatArray]:
+def _solved(A: Any, k: int, start: FloatArray, which: Which) -> tuple[AnyArray, AnyArray]:
     n = A.shape[0]
     if isinstance(A, np.ndarray) and (n <= _LAPACK_OBJECTS or 3 * k > n):
         from scipy.linalg import eigh
 
         values, vectors = eigh(A)
-    else:
-        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+        return values, vectors
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-        try:
-            values, vectors = eigsh(
-                A, k=k, which=which, v0=start.astype(A.dtype), tol=1e-4, ncv=min(n, 2 * k + 20)
-            )
-        except ArpackNoConvergence:
-            raise StatementError(
-                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be separated "
-                f"from noise; give more statements, or ask for fewer n_components"
-            ) from None
-    order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]
-    return values[order].astype(np.float64), vectors[:, order].astype(np.float64)
+    try:
+        values, vectors = eigsh(
+            A, k=k, which=which, v0=start.astype(A.dtype), tol=1e-4, ncv=min(n, 2 * k + 20)
+        )
+    except ArpackNoConvergence:
+        raise StatementError(
+            f"the {k} leading dimensions of the lens map of {n:,} objects cannot be separated "
+            f"from noise; give more statements, or ask for fewer n_components"
+        ) from None
+    return values, vectors

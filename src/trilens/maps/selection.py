@@ -67,19 +67,13 @@ class HeldOutScores:
 
     They are computed when they are first asked for: every number of dimensions with its own best
     penalty and lapse, on the same answers.
-
-    Attributes
-    ----------
-    known : dict
-        By the number of dimensions.
-    later : tuple of Candidate
-        Other numbers, the chosen one first.
-    statements, weights, features, rng, n_threads
-        What `select` was given, ``rng`` as it was.
     """
 
+    #: By the number of dimensions.
     known: dict[int, float]
+    #: Other numbers, the chosen one first.
     later: tuple[Candidate, ...] = ()
+    #: What `select` was given, ``rng`` as it was.
     statements: Statements | None = None
     weights: FloatArray | None = None
     features: Features | None = None
@@ -147,28 +141,20 @@ def _fit(
 
 @dataclass(frozen=True)
 class MapSettings:
-    """What was chosen.
-
-    Attributes
-    ----------
-    n_components, l2, length
-    scores : HeldOutScores
-        The held-out log-likelihood per answer of each number of dimensions that was tried.
-    evidence : Evidence or None
-        What the evidence says there, of very many answers about a part. None where the penalty was
-        given: the lapse is then fitted together with the map.
-    shares : tuple of float
-        Of the blocks of features; empty where there are none, or where they do not help.
-    gain : (float, float) or None
-        What features gain, where it was asked: the logarithm of the evidence per answer, and 0.
-    """
+    """What was chosen."""
 
     n_components: int
     l2: float
     length: Length
+    #: The held-out log-likelihood per answer of each number of dimensions that was tried.
     scores: HeldOutScores
+    #: What the evidence says there, of very many answers about a part. None where the penalty was
+    #: given: the lapse is then fitted together with the map.
     evidence: Evidence | None
+    #: Of the blocks of features; empty where there are none, or where they do not help.
     shares: Shares = ()
+    #: What features gain, where it was asked: the logarithm of the evidence per
+    #: answer, and 0.
     gain: tuple[float, float] | None = None
 
 

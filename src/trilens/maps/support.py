@@ -36,14 +36,9 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Support:
-    """Whether a claim about all objects can be made.
+    """Whether a claim about all objects can be made."""
 
-    Attributes
-    ----------
-    reason : str or None
-        Why none can; None where one can.
-    """
-
+    #: Why none can; None where one can.
     reason: Reason | None = None
 
     def __bool__(self) -> bool:

@@ -235,20 +235,13 @@ def _often_most_central(fitted: Fit, level: float) -> BoolArray:
 
 
 def _total_distances(fitted: Fit) -> FloatArray:
-    """The mean distance of each object to the others on each drawn map, (draws, n)."""
+    """The total distance of each object to others on each drawn map, (draws, n)."""
     draws = fitted.draws
     n = fitted.n_objects
     if n <= 2 * _MEASURED:
         return np.array([total_distance(X) for X in draws])
-    from trilens.maps import _kernels
-
-    rng = np.random.default_rng([fitted.seed, 43])
-    to = rng.choice(n, _MEASURED, replace=False)
-    out = np.empty((len(draws), n))
-    for X, own in zip(draws, out, strict=True):
-        places = np.ascontiguousarray(X, dtype=np.float64)
-        _kernels.mean_distances_at(places, places[to], own)
-    return out
+    to = np.random.default_rng([fitted.seed, 43]).choice(n, _MEASURED, replace=False)
+    return np.array([total_distance(X, to) for X in draws])
 
 
 def plausible_largest(

@@ -22,8 +22,9 @@ from trilens.calibration import (
     OWN_LISTS_ERRORS_OF_ANSWERS,
 )
 from trilens.kinds import n_answers
-from trilens.maps.draws import MOST_FACTORED, hold_still
+from trilens.maps.draws import MOST_FACTORED
 from trilens.maps.fitted import Fit
+from trilens.maps.laplace import hold_still
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.statements import Statements
 from trilens.statements.combine import questions, side_pairs
