@@ -140,10 +140,11 @@ def test_the_same_in_memory_by_passes_and_from_a_fit(
 @pytest.mark.parametrize("name", [n for n in sorted(QUESTIONS) if QUESTIONS[n].of_counts])
 def test_the_same_from_counts(name: str) -> None:
     question, S = QUESTIONS[name], study("central")
+    S = Statements(S.triples, N, S.names, "central")
     counts = tl.Answers(S).count(pairs=question.needs_pairs)
     expected, found = (
         answered(name, data, S.names, method=question.by_counting) for data in (S, counts)
     )
-    # statements know names, raters and the design; what is counted of each object is the same
+    # statements know names and the design; what is counted of each object is the same
     counted = {*question.per_object, *question.per_row, *question.ids} - {"low", "high", "names"}
     same(*({key: facts[key] for key in counted & facts.keys()} for facts in (expected, found)))
