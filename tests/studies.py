@@ -24,7 +24,6 @@ import httpx
 import jwt
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import rsa
-from sqlalchemy import Engine
 
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
@@ -59,23 +58,6 @@ def one_language(folder: Path, languages: str) -> Path:
     others = [code for code in languages.split(", ") if base(code) in UNREVIEWED]
     accepted = f"\nnot_reviewed: [{', '.join(others)}]" if others else ""
     return edit(folder, ("languages: [en, de]", f"languages: [{languages}]{accepted}"))
-
-
-def database_of(database: Database, version: str) -> Engine:
-    """Make the tables of an earlier version in an empty database; what writes to it."""
-    from alembic import command
-    from alembic.config import Config
-
-    from trilens_survey import migrations
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.set_main_option("path_separator", "os")
-    engine = database.writer()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, version)
-    return engine
 
 
 class Client(httpx.Client):
@@ -149,6 +131,18 @@ class Running:
         """A new browser."""
         self._clients.append(Client(base_url=self.url + self.survey.options.root_path, **more))
         return self._clients[-1]
+
+    def joined(self, **more: Any) -> Client:
+        """A new participant, who has joined."""
+        client = self.participant()
+        client.join(**more)
+        return client
+
+    def rater(self, **more: Any) -> Client:
+        """The same after a whole round."""
+        client = self.joined(**more)
+        client.round()
+        return client
 
     def close(self) -> None:
         for client in self._clients:

@@ -5,3 +5,9 @@ number that it shows about the answers comes from the other rooms.
 """
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+#: The sets of answers that can be exported.
+Set: TypeAlias = Literal["all", "counted", "passed", "screens", "questionnaire"]
+SETS: tuple[str, ...] = get_args(Set)

@@ -108,7 +108,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         facts = {"title": "This does not work", "back": back}
         text = error.why[:1].upper() + error.why[1:] + "."
         return Survey.of(request).page("message.html", error.status, text=text, **facts)
-    headers = {"retry-after": RETRY_AFTER.decode()} if error.status == 503 else None
+    headers = {"retry-after": RETRY_AFTER} if error.status == 503 else None
     content = {"detail": error.why} | ({} if error.code is None else {"code": error.code})
     return JSONResponse(content, status_code=error.status, headers=headers)
 

@@ -29,27 +29,13 @@ _FEWEST_BARS = 12
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One bar: its corner, its width and height, and what it says."""
-
-    x: float
-    y: float
-    w: float
-    h: float
-    label: str
-
-
-@dataclass(frozen=True)
 class Bars:
-    """A bar chart; ``top`` is the highest count, ``first`` and ``last`` label its ends."""
+    """A bar chart: a height and a label for each bar; ``last`` labels the right end."""
 
     title: str
-    width: float
-    height: float
-    top: float
-    first: str
+    heights: list[float]
+    labels: list[str]
     last: str
-    bars: tuple[Bar, ...]
 
 
 def over_time(connection: Connection, now: float) -> Bars:
@@ -66,26 +52,26 @@ def over_time(connection: Connection, now: float) -> Bars:
         .where(assignments.c.reason != "practice")
         .group_by(bar)
     )
-    heights = [0] * (last - start + 1)
+    heights: list[float] = [0] * (last - start + 1)
     for row in connection.execute(query):
         # a clock that was set back may have stored something after now
         heights[min(max(row.bar - start, 0), last - start)] += row.n
     shape = "%H:%M" if now - first < 86400 else "%a %H:%M" if step < 86400 else "%Y-%m-%d"
     labels = [time.strftime(shape, time.localtime((start + i) * step)) for i in range(len(heights))]
     zone = time.strftime("%Z", time.localtime(now))
-    return _bars(f"Answers per {_STEPS[step]} ({zone})", heights, labels, last="now")
+    return Bars(f"Answers per {_STEPS[step]} ({zone})", heights, labels, "now")
 
 
 def response_times(seconds: Sequence[float | None]) -> Bars:
     """How many answers took how long; each bar spans twice the time of the one before."""
     powers = range(-2, 8)
-    heights = dict.fromkeys(powers, 0)
+    heights: dict[int, float] = dict.fromkeys(powers, 0)
     for taken in seconds:
         if taken is not None:
             power = math.floor(math.log2(taken)) if taken > 0 else powers[0]
             heights[max(powers[0], min(powers[-1], power))] += 1
     labels = [f"{2.0**power:g} to {2.0 ** (power + 1):g} s" for power in powers]
-    return _bars("Response times", list(heights.values()), labels)
+    return Bars("Response times", list(heights.values()), labels, labels[-1])
 
 
 def times_by_number(numbers: Sequence[int], seconds: Sequence[float | None]) -> Bars:
@@ -95,23 +81,6 @@ def times_by_number(numbers: Sequence[int], seconds: Sequence[float | None]) -> 
         if each is not None:
             taken.setdefault(number, []).append(each)
     order = sorted(taken)
-    medians = [round(median(taken[number]), 1) for number in order]
-    labels = [f"question {number}" for number in order]
-    return _bars("Median seconds by question of a round", medians or [0], labels or ["-"])
-
-
-def _bars(title: str, heights: Sequence[float], labels: list[str], last: str | None = None) -> Bars:
-    width, height = 400.0, 120.0
-    top = max(heights)
-    each = width / len(heights)
-    bars = tuple(
-        Bar(
-            x=round(i * each, 2),
-            y=round(height * (1 - count / max(top, 1)), 2),
-            w=round(max(each - 1, 0.5), 2),
-            h=round(height * count / max(top, 1), 2),
-            label=f"{label}: {count:,}",
-        )
-        for i, (count, label) in enumerate(zip(heights, labels, strict=True))
-    )
-    return Bars(title, width, height, top, labels[0], last or labels[-1], bars)
+    medians = [round(median(taken[number]), 1) for number in order] or [0]
+    labels = [f"question {number}" for number in order] or ["-"]
+    return Bars("Median seconds by question of a round", medians, labels, labels[-1])

@@ -11,7 +11,7 @@ import click
 from trilens.cli import options
 from trilens.cli.output import Output, note, print_facts, print_json
 from trilens.errors import MissingExtraError, SurveyError
-from trilens_survey.sets import SETS
+from trilens_survey import SETS
 
 folder_argument = click.argument(
     "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path)
@@ -82,7 +82,7 @@ def check(folder: Path, as_json: bool) -> None:
     \b
     Example: trilens survey check my-study
     """
-    from trilens_survey.database import Outdated, open_database
+    from trilens_survey.database import open_database
     from trilens_survey.store.administration import changes, no_longer_fits
     from trilens_survey.study import read_study, remarks
     from trilens_survey.study_file import Problem
@@ -91,14 +91,11 @@ def check(folder: Path, as_json: bool) -> None:
     said = [] if study is None else remarks(study)
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
-        try:
-            with database.reading() as connection:
-                other = no_longer_fits(connection, study)
-                if other is not None:
-                    problems = [*problems, Problem("study.yaml", None, other)]
-                said += changes(connection, study)
-        except Outdated as outdated:
-            said.append(str(outdated))
+        with database.reading() as connection:
+            other = no_longer_fits(connection, study)
+            if other is not None:
+                problems = [*problems, Problem("study.yaml", None, other)]
+            said += changes(connection, study)
     if as_json:
         wrong = [{"file": p.file, "line": p.line, "problem": p.text} for p in problems]
         print_json({"ok": not problems, "problems": wrong, "remarks": said})
@@ -147,17 +144,7 @@ def check(folder: Path, as_json: bool) -> None:
     show_default=True,
     help="How much to log.",
 )
-def serve(
-    folder: Path,
-    host: str,
-    port: int,
-    database: str | None,
-    public_url: str | None,
-    root_path: str,
-    workers: int,
-    proxy: str,
-    log_level: str,
-) -> None:
+def serve(**listen: Any) -> None:
     """Serve the study until stopped; every accepted answer is stored.
 
     \b
@@ -165,7 +152,7 @@ def serve(
     """
     from trilens_survey.serving import Listen, serve as run
 
-    run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
+    run(Listen(**listen))
 
 
 @command.command("export")
@@ -191,12 +178,7 @@ def serve(
 )
 @database_option
 def export(
-    folder: Path,
-    which: Any,
-    kind: Any,
-    receipt: str | None,
-    database: str | None,
-    out: Output,
+    folder: Path, which: Any, kind: Any, receipt: str | None, database: str | None, out: Output
 ) -> None:
     """Write the answers as statements, ready for `trilens analyze`.
 
@@ -250,8 +232,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     from trilens_survey.study import load_study
 
     study = load_study(folder)
-    opened = open_database(folder, database)
-    with opened.reading() as connection:
+    with open_database(folder, database).reading() as connection:
         found = look(connection, study.minimum)
         state = state_of(connection, study)
         goal = goal_progress(connection, study)
@@ -261,6 +242,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
             facts["goal"] = {"met": goal.met, "said": list(goal.sentences)}
         print_json(facts)
         return
+    taken = "-" if found.median_seconds is None else f"{found.median_seconds:.2f} s"
     print_facts(
         {
             "study": _STATES[state],
@@ -271,9 +253,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
             f"rounds of {study.minimum} answers or more": f"{found.rounds_counted:,}",
             "tests passed": f"{found.tests_passed:,}",
             "tests failed": f"{found.tests_failed:,}",
-            "median response time": "-"
-            if found.median_seconds is None
-            else f"{found.median_seconds:.2f} s",
+            "median response time": taken,
             "participants erased": f"{found.erased:,}",
             "questions skipped": f"{found.skipped:,}",
         }
@@ -313,12 +293,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
 @options.output_options("File to write (.csv, .tsv), or - for CSV.", default="-")
 @click.option("--erase", is_flag=True, help="Erase all platform ids and codes; answers stay.")
 @database_option
-def payments(
-    folder: Path,
-    erase: bool,
-    database: str | None,
-    out: Output,
-) -> None:
+def payments(folder: Path, erase: bool, database: str | None, out: Output) -> None:
     """List what each participant of a platform did, to pay them.
 
     \b
@@ -376,6 +351,7 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
     """
     from trilens_survey.auth import remove_researcher, researcher_names
     from trilens_survey.database import open_database
+    from trilens_survey.export import iso_time
     from trilens_survey.status import log_entries
 
     if remove is not None:
@@ -383,14 +359,15 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
         note(f"{remove} cannot sign in any more")
         return
     with open_database(folder, database).reading() as connection:
-        names, done = researcher_names(connection), log_entries(connection, 1000)
+        names = researcher_names(connection)
+        done = [entry | {"at": iso_time(entry["at"])} for entry in log_entries(connection, 1000)]
     if as_json:
-        print_json({"researchers": names, "log": [entry.to_dict() for entry in done]})
+        print_json({"researchers": names, "log": done})
         return
     for name in names:
         click.echo(name)
     for entry in reversed(done):
-        note(f"{entry.to_dict()['at']} {entry.who}: {entry.what}")
+        note("{at} {who}: {what}".format(**entry))
 
 
 _COMMAND_LINE = "command line"

@@ -28,7 +28,7 @@ class Database:
     Attributes
     ----------
     folder
-        Of the study: what leaves with an upgrade is kept there.
+        Of the study.
     url
         Of PostgreSQL.
     file
@@ -99,7 +99,7 @@ class Database:
             engine = self.writer()
             try:
                 with self.named_errors():
-                    migrate(engine, self.folder)
+                    migrate(engine)
                     with engine.begin() as connection:
                         yield connection
             finally:
@@ -169,54 +169,34 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     return Database(folder, url=parsed.set(drivername="postgresql+psycopg"))
 
 
-def migrate(engine: Engine, folder: Path) -> None:
-    """Bring the tables to this version; a database of a newer trilens is refused."""
+_MIGRATIONS = str(Path(__file__).parent / "migrations")
+
+
+def migrate(engine: Engine) -> None:
+    """Make the tables, or bring them to this version; those of a newer trilens are refused."""
     from alembic import command
     from alembic.config import Config
     from alembic.util.exc import CommandError
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", _MIGRATIONS)
     config.set_main_option("path_separator", "os")
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             # several processes may start at once: one of them makes the tables
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7716583)")
-        keep_decisions(connection, folder)
         config.attributes["connection"] = connection
         try:
-            command.upgrade(config, "head")
+            if inspect(connection).has_table("answers"):
+                command.upgrade(config, "head")
+            else:
+                metadata.create_all(connection)
+                command.stamp(config, "head")
         except CommandError as error:
-            raise SurveyError(
-                f"the database was made by a newer version of trilens ({error}); upgrade trilens"
-            ) from error
+            raise SurveyError(f"{_NEWER} ({error})") from error
 
 
-#: Where decisions about payments are kept, which the database has no more.
-DECISIONS = "payments-decided.csv"
-
-
-def keep_decisions(connection: Connection, folder: Path) -> None:
-    """Write the decisions about payments of earlier versions to a file, before they leave."""
-    from trilens.files.output import write_table
-
-    if not inspect(connection).has_table("payments"):
-        return
-    query = (
-        "SELECT i.platform_id, p.code, p.decision, p.decided FROM payments p "
-        "JOIN platform_ids i ON i.participant = p.participant "
-        "WHERE p.decision IS NOT NULL ORDER BY p.decided"
-    )
-    rows = connection.exec_driver_sql(query).all()
-    if not rows:
-        return
-    file = folder / DECISIONS
-    keep_private(file)
-    names = ("platform_id", "code", "decision", "decided")
-    write_table(
-        {name: list(one) for name, one in zip(names, zip(*rows, strict=True), strict=True)}, file
-    )
-    file.chmod(0o600)
+_NEWER = "the database was made by a newer version of trilens; upgrade trilens"
 
 
 def _check_version(connection: Connection) -> None:
@@ -225,15 +205,10 @@ def _check_version(connection: Connection) -> None:
     from alembic.script import ScriptDirectory
 
     there = MigrationContext.configure(connection).get_current_revision()
-    here = ScriptDirectory(str(Path(__file__).parent / "migrations"))
-    if there == here.get_current_head():
-        return
-    if there is None or there in {each.revision for each in here.walk_revisions()}:
-        raise Outdated(
-            "the database was made by an earlier version of trilens; start the server once with "
-            "trilens survey serve DIR to bring it up to date"
-        )
-    raise SurveyError("the database was made by a newer version of trilens; upgrade trilens")
+    if there is None:
+        raise SurveyError("no answers yet; start the study with trilens survey serve")
+    if there != ScriptDirectory(_MIGRATIONS).get_current_head():
+        raise SurveyError(_NEWER)
 
 
 #: A PostgreSQL server that does not answer is an error after so many seconds.
@@ -269,10 +244,6 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
         connection.exec_driver_sql(begin)
 
     return engine
-
-
-class Outdated(SurveyError):
-    """The tables are of an earlier version; whoever writes brings them up to date."""
 
 
 @contextmanager
@@ -340,7 +311,7 @@ def _copy_file(database: Database, part: Path) -> None:
 def _copy_rows(database: Database, part: Path) -> None:
     engine = Database(part.parent, file=part).writer()
     try:
-        migrate(engine, part.parent)
+        migrate(engine)
         with database.reading() as source, engine.begin() as copy:
             source = source.execution_options(isolation_level="REPEATABLE READ")
             for table in metadata.sorted_tables:

@@ -17,11 +17,11 @@ from sqlalchemy.engine import Connection
 
 import trilens as tl
 from trilens.errors import FormatError, SurveyError
+from trilens_survey import Set
 from trilens_survey.schema import answers, assignments, forms, objects, participants
-from trilens_survey.sets import Set
 from trilens_survey.settings import Kind
 from trilens_survey.store.administration import all_about, designs_asked
-from trilens_survey.store.rows import GIVEN, chosen_of, in_order
+from trilens_survey.store.rows import GIVEN, chosen_in, shown_in
 from trilens_survey.study import Study
 
 #: The columns of a statement of each kind.
@@ -175,13 +175,12 @@ def collect(
     versions = {design: i for i, design in enumerate(sorted({row.design for row in rows}), 1)}
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
     text, whole, real = pa.string(), pa.int64(), pa.float64()
-    shown = [in_order(row.a, row.b, row.c, row.further) for row in rows]
+    shown = [shown_in(row) for row in rows]
     table = pa.table(
         {
             "shown": pa.array([[by_id[i] for i in some] for some in shown], pa.list_(text)),
             "chosen": pa.array(
-                [[by_id[i] for i in chosen_of(row.chosen, row.also)] for row in rows],
-                pa.list_(text),
+                [[by_id[i] for i in chosen_in(row)] for row in rows], pa.list_(text)
             ),
             "rater": pa.array([row.rater for row in rows], text),
             "round": pa.array([numbers[key] for key in round_of], whole),

@@ -5,13 +5,14 @@ Plain ASGI around the application, because a body must be refused before it is r
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import time
 
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError as PoolTimeout
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trilens_survey.log import log, log_event
@@ -22,7 +23,7 @@ LONGEST_HEAD = 64 * 1024
 LONGEST_BODY = 64 * 1024
 #: The database is away, full or too slow: it may be back soon.
 OUTAGES = (OperationalError, InterfaceError, TimeoutError, PoolTimeout)
-RETRY_AFTER = b"5"
+RETRY_AFTER = "5"
 
 _HOST = re.compile(r"(?i:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
@@ -35,13 +36,13 @@ _POLICY = (
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 
 _HEADERS = {
-    b"content-security-policy": _POLICY.encode(),
-    b"x-content-type-options": b"nosniff",
-    b"referrer-policy": b"no-referrer",
-    b"cross-origin-opener-policy": b"same-origin",
-    b"cross-origin-resource-policy": b"same-origin",
-    b"permissions-policy": b"camera=(), geolocation=(), microphone=()",
-    b"cache-control": b"no-store",
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
 }
 
 
@@ -74,19 +75,17 @@ class Middleware:
             if message["type"] == "http.response.start":
                 begun = True
                 status = message["status"]
-                own = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = list(message["headers"]) + [
-                    (name, value) for name, value in _HEADERS.items() if name not in own
-                ]
+                given = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    given.setdefault(name, value)
                 if self.options.secure:
-                    sts = (b"strict-transport-security", b"max-age=31536000")
-                    message["headers"].append(sts)
+                    given["strict-transport-security"] = "max-age=31536000"
             await send(message)
 
-        refusal = self._refusal(scope, headers)
+        refusal = self._refused(scope, headers)
         try:
             if refusal is not None:
-                await _refuse(send_safely, *refusal)
+                await _refusal(*refusal)(scope, receive, send_safely)
                 return
             read = 0
 
@@ -102,10 +101,11 @@ class Middleware:
         except Exception as error:
             # FastAPI's own handlers come first; this is the last one, and tells nobody why
             log.exception("error")
-            if not begun and isinstance(error, OUTAGES):
-                await _refuse(send_safely, 503, "answers cannot be stored now; try again soon")
-            elif not begun:
-                await _refuse(send_safely, 500, "internal server error")
+            refusal = (500, "internal server error")
+            if isinstance(error, OUTAGES):
+                refusal = (503, "answers cannot be stored now; try again soon")
+            if not begun:
+                await _refusal(*refusal)(scope, receive, send_safely)
         finally:
             route = getattr(scope.get("route"), "path", "-")
             method = scope["method"] if scope["method"] in _METHODS else "-"
@@ -114,7 +114,7 @@ class Middleware:
                 ms = round(1000 * (time.perf_counter() - start), 1)
                 log_event("request", level, method=method, route=route, status=status, ms=ms)
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    def _refused(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
             return 431, "the headers are too large"
         names = [name for name, _ in scope["headers"]]
@@ -162,18 +162,6 @@ def _foreign(headers: dict[bytes, bytes], host: str) -> bool:
     return origin.decode("latin-1").lower().partition("://")[2] != host.lower()
 
 
-async def _refuse(send: Send, status: int, why: str) -> None:
-    body = json.dumps({"detail": why}).encode()
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode()),
-                (b"connection", b"close"),
-                *([(b"retry-after", RETRY_AFTER)] if status == 503 else []),
-            ],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
+def _refusal(status: int, why: str) -> JSONResponse:
+    headers = {"connection": "close"} | ({"retry-after": RETRY_AFTER} if status == 503 else {})
+    return JSONResponse({"detail": why}, status, headers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query, Request, Response
@@ -17,8 +16,6 @@ from trilens_survey.languages import direction, preferred
 from trilens_survey.links import check_filled
 from trilens_survey.server import Survey
 from trilens_survey.settings import MOST, PLATFORMS
-from trilens_survey.store.administration import by_receipt, erase
-from trilens_survey.store.participants import Done
 from trilens_survey.writer import Refused
 
 router = APIRouter()
@@ -38,6 +35,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     429: {"description": "too many new participants from one address"},
     503: {"description": "the server is stopping"},
 }
+_NO_TOKEN: dict[int | str, dict[str, Any]] = {404: {"description": "a token that was never issued"}}
 
 
 def _storable(value: str) -> str:
@@ -124,25 +122,12 @@ def _receipt_of(request: Request) -> str:
     return receipt
 
 
-def _joined_participant(request: Request) -> Callable[[Connection], int]:
-    """Finds the participant of the cookie, in the transaction of whatever they do."""
-    receipt = _receipt_of(request)
-
-    def find(connection: Connection) -> int:
-        number = by_receipt(connection, receipt)
-        if number is None:
-            raise Refused(401, "unknown participant; join first")
-        return number
-
-    return find
-
-
 # the route that is called most comes first: they are tried in this order
 @router.post(
     "/api/answer",
     response_model=Stored,
     response_model_exclude_none=True,
-    responses={**_REFUSALS, 404: {"description": "a token that was never issued"}},
+    responses=_REFUSALS | _NO_TOKEN,
 )
 async def answer(
     request: Request,
@@ -152,20 +137,9 @@ async def answer(
     """Store an answer; says so only when it is on the disk."""
     survey = Survey.of(request)
     receipt = _receipt_of(request)
-    store = survey.store
-
-    def write(connection: Connection) -> dict[str, Any]:
-        done = store.answer(connection, receipt, body.token, body.chosen, body.seconds)
-        said: dict[str, Any] = {"stored": True}
-        feedback = store.feedback(connection, done)
-        if feedback is not None:
-            said["feedback"] = asdict(feedback)
-        if next:
-            screen = store.screen(connection, done.question.participant, done.ahead)
-            said["next"] = screen.to_dict()
-        return said
-
-    return JSONResponse(await survey.write(write))
+    given = (receipt, body.token, body.chosen, body.seconds)
+    said = await survey.write(lambda c: survey.store.answer(c, *given, then_next=next))
+    return JSONResponse(said)
 
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
@@ -211,21 +185,20 @@ def _joined(request: Request, receipt: str) -> Response:
 @router.get("/api/question", responses=_REFUSALS)
 async def question(request: Request) -> dict[str, Any]:
     """The question to answer now, the end of a round, or the end."""
-    survey = Survey.of(request)
-    return await _screen(survey, _joined_participant(request))
+    return await _screen(Survey.of(request), _receipt_of(request))
 
 
-async def _screen(survey: Survey, participant: Callable[[Connection], int]) -> dict[str, Any]:
+async def _screen(survey: Survey, receipt: str) -> dict[str, Any]:
     """What the page shows; whoever sees it for the first time has got their receipt."""
     store = survey.store
 
     def look(connection: Connection) -> tuple[bool, dict[str, Any]]:
-        person = store.person(connection, participant(connection))
-        return person.seen is not None, store.screen(connection, person.id).to_dict()
+        seen = store.person(connection, receipt).seen is not None
+        return seen, store.screen(connection, receipt)
 
     seen, shown = await survey.read(look)
     if not seen:
-        await survey.write(lambda c: store.see(c, participant(c)))
+        await survey.write(lambda c: store.see(c, receipt))
     return shown
 
 
@@ -241,60 +214,43 @@ async def finish(request: Request) -> dict[str, Any]:
     return await _go_on(request, Survey.of(request).store.finish)
 
 
-async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> dict[str, Any]:
+async def _go_on(request: Request, step: Callable[[Connection, str], None]) -> dict[str, Any]:
     """Take a step, and see what the page shows then."""
-    survey = Survey.of(request)
-    participant = _joined_participant(request)
-    await survey.write(lambda c: step(c, participant(c)))
-    return await _screen(survey, participant)
+    survey, receipt = Survey.of(request), _receipt_of(request)
+    await survey.write(lambda c: step(c, receipt))
+    return await _screen(survey, receipt)
 
 
 @router.post("/api/form", responses=_REFUSALS)
 async def form(request: Request, body: Form) -> Response:
     """Store the answers to the questions before or after the rounds; what the page shows next."""
-    survey = Survey.of(request)
-    participant = _joined_participant(request)
-    store = survey.store
-    wrong = await survey.write(lambda c: store.fill_form(c, participant(c), body.form, body.values))
+    survey, receipt = Survey.of(request), _receipt_of(request)
+    wrong = await survey.write(lambda c: survey.store.fill_form(c, receipt, body.form, body.values))
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await _screen(survey, participant))
+    return JSONResponse(await _screen(survey, receipt))
 
 
 @router.post("/api/leave", responses=_REFUSALS)
 async def leave(request: Request, body: Leave) -> Response:
     """Leave before the end; what the page shows then."""
-    survey = Survey.of(request)
-    participant = _joined_participant(request)
-    store = survey.store
-    if body.keep:
-        kept = await survey.write(lambda c: store.leave(c, participant(c)))
-        return JSONResponse(kept.to_dict())
-
-    def write(connection: Connection) -> Done:
-        person = store.person(connection, participant(connection))
-        last = store.last_screen(connection, person.id)
-        erase(connection, person.receipt)
-        return last
-
-    response = JSONResponse((await survey.write(write)).to_dict())
-    name = survey.cookie_name(PARTICIPANT)
-    response.delete_cookie(name, path=survey.options.root_path + "/")
+    survey, receipt = Survey.of(request), _receipt_of(request)
+    shown = await survey.write(lambda c: survey.store.leave(c, receipt, keep=body.keep))
+    response = JSONResponse(shown)
+    if not body.keep:
+        name = survey.cookie_name(PARTICIPANT)
+        response.delete_cookie(name, path=survey.options.root_path + "/")
     return response
 
 
-@router.post(
-    "/api/skip", responses={**_REFUSALS, 404: {"description": "a token that was never issued"}}
-)
+@router.post("/api/skip", responses=_REFUSALS | _NO_TOKEN)
 async def skip(request: Request, body: Skip) -> dict[str, Any]:
     """Leave out a question that cannot be shown; what the page shows next."""
-    store, receipt = Survey.of(request).store, _receipt_of(request)
-
-    def step(connection: Connection, _: int) -> None:
-        store.skip(connection, receipt, body.token, body.missing)
-
-    return await _go_on(request, step)
+    store = Survey.of(request).store
+    return await _go_on(
+        request, lambda c, receipt: store.skip(c, receipt, body.token, body.missing)
+    )
 
 
 @router.get("/api/study")
@@ -339,7 +295,7 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "rounds": {"length": study.first.length, "most": study.most, "needed": study.needed},
         "forms": bool(settings.before or settings.after),
         "needs_id": survey.links is not None and survey.links.needs_id,
-        "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
+        "platform_parameters": [PLATFORMS[study.settings.completion.platform], *PLATFORMS.values()],
         "texts": study.texts[code],
     }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,12 @@ from trilens_survey.export import iso_time, safe_cells
 from trilens_survey.schema import (
     answers,
     assignments,
-    codes,
     participants,
     platform_ids,
     skipped,
 )
 from trilens_survey.store.administration import record
+from trilens_survey.store.rows import ANSWERED
 from trilens_survey.study import Study
 
 
@@ -47,8 +47,7 @@ class Payment:
     seconds
         The sum of the response times.
     code
-        The code that the page gave at the end; "not recorded" of those who finished before codes
-        were noted.
+        The code that the page gave at the end.
     """
 
     platform_id: str
@@ -66,11 +65,11 @@ class Payment:
 
     def to_dict(self) -> dict[str, Any]:
         """With times as text, to the minute."""
-        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        facts = asdict(self) | {"seconds": 60 * round(self.seconds / 60)}
         for name in ("started", "finished", "left"):
             moment = facts[name]
             facts[name] = None if moment is None else iso_time(moment // 60 * 60)
-        return facts | {"seconds": 60 * round(self.seconds / 60)}
+        return facts
 
 
 def payments_due(connection: Connection) -> list[Payment]:
@@ -82,35 +81,18 @@ def payments_due(connection: Connection) -> list[Payment]:
             participants.c.joined,
             participants.c.finished,
             participants.c.left,
-            codes.c.code,
+            platform_ids.c.code,
         )
-        .select_from(
-            platform_ids.join(participants, platform_ids.c.participant == participants.c.id)
-            .outerjoin(codes, codes.c.participant == participants.c.id)
-        )
-        .where(participants.c.test_run == 0)
+        .select_from(platform_ids.join(participants))
         .order_by(participants.c.joined.desc(), participants.c.id.desc())
-    ).all()  # fmt: skip
+    ).all()
     given: dict[int, list[Any]] = defaultdict(list)
     query = (
-        select(
-            assignments.c.participant,
-            assignments.c.round,
-            assignments.c.number,
-            assignments.c.reason,
-            assignments.c.place,
-            assignments.c.expected,
-            answers.c.chosen,
-            answers.c.further,
-            answers.c.seconds,
-        )
+        select(assignments, answers.c.chosen, answers.c.further.label("also"), answers.c.seconds)
         .select_from(
-            answers.join(assignments, answers.c.assignment == assignments.c.id).join(
-                platform_ids, platform_ids.c.participant == assignments.c.participant
-            )
+            ANSWERED.join(platform_ids, platform_ids.c.participant == assignments.c.participant)
         )
         .where(assignments.c.reason != "practice")
-        .order_by(assignments.c.participant)
     )
     for row in connection.execute(query):
         given[row.participant].append(row)
@@ -136,11 +118,11 @@ def payments_due(connection: Connection) -> list[Payment]:
 
 
 def _work(rows: list[Any]) -> dict[str, Any]:
-    by_number = {(row.round, row.number): (row.chosen, row.further) for row in rows}
+    by_number = {(row.round, row.number): (row.chosen, row.also) for row in rows}
     tests = [row for row in rows if row.reason == "test"]
     again = [row for row in rows if row.reason == "repeat"]
     twice = [row for row in again if (row.round, row.place) in by_number]
-    agreed = [row for row in twice if by_number[row.round, row.place] == (row.chosen, row.further)]
+    agreed = [row for row in twice if by_number[row.round, row.place] == (row.chosen, row.also)]
     return {
         "answers": len(rows),
         "tests": len(tests),
@@ -153,7 +135,6 @@ def _work(rows: list[Any]) -> dict[str, Any]:
 
 def erase_payments(connection: Connection, who: str) -> int:
     """Erase every platform id and every code; the answers stay. How many ids there were."""
-    connection.execute(delete(codes))
     gone = int(connection.execute(delete(platform_ids)).rowcount)
     if gone:
         record(connection, who, f"erased {gone:,} platform ids and codes")

@@ -139,7 +139,7 @@ def _about_looks(
 ) -> list[str]:
     """What the rule saw at its last look, and how many answers there are for the next one."""
     stored = count_answers(connection)
-    n = count_statements(connection, study.kind, study.first.names)
+    n = count_statements(connection, study.kind, study.first.objects)
     there = f"there are {n:,}"
     if n != stored and study.first.shown == 3:
         there += f", and {stored - n:,} to test and repeated questions, which do not count for it"
@@ -270,7 +270,7 @@ class Preparation:
         """Whether the answers suffice for a look; they are told apart only if they may."""
         block = self._study.first
         most = max(design.statements for design in self._assigned.designs.values())
-        return answers * most >= look <= count_statements(connection, block.kind, block.names)
+        return answers * most >= look <= count_statements(connection, block.kind, block.objects)
 
     def _claim(self, connection: Connection) -> Model | None:
         """Let nobody else do it at the same time; the last model, None if somebody does it."""
@@ -287,12 +287,12 @@ class Preparation:
     def _task(self, model: Model) -> dict[str, Any]:
         """What `trilens_survey.background.prepare` must know; plain enough for JSON."""
         block, goal = self._study.first, self._goal
-        sampler = self._assigned.samplers[block.condition, block.name]
+        sampler = self._assigned.samplers[block.of]
         return where(self._database) | {
             "what": "questions",
             "kind": block.kind,
-            "objects": list(block.names),
-            "reserved": [[block.names[i] for i in one] for one in sorted(sampler.reserved)],
+            "objects": list(block.objects),
+            "reserved": [[block.objects[i] for i in one] for one in sorted(sampler.reserved)],
             "goal": goal.adaptive,
             "count": _MOST,
             "rule": goal.rule,
@@ -314,7 +314,7 @@ class Preparation:
         if goal.adaptive is not None:
             first = self._study.first
             connection.execute(delete(prepared))
-            design = assigned.rows[first.condition, first.name]
+            design = assigned.rows[first.of]
             rows = [
                 {"design": design, "model": number, "made": now}
                 | {key: assigned.numbers[name] for key, name in zip("abc", names, strict=True)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from itertools import combinations
 from math import comb
@@ -72,8 +72,6 @@ class Design:
         The names of the part of the study and of the condition to which this belongs.
     policy, chosen
         How questions are drawn; the share of those drawn that a model may choose.
-    order
-        What draws them: ``numpy``, or nothing in designs of before.
     """
 
     kind: Kind
@@ -86,27 +84,22 @@ class Design:
     repeated: int
     seed: int
     policy: str = "uniform"
-    question: tuple[tuple[str, str], ...] = ()
+    question: dict[str, str] = field(default_factory=dict)
     stimuli: tuple[str, ...] = ()
     shown: int = 3
     choose: int = 1
     block: str = ""
     condition: str = ""
     chosen: float = 0.0
-    order: str = ""
 
     def to_json(self) -> str:
-        """As it is stored: what came later is left out where it says nothing."""
-        content = asdict(self)
-        plain = {"shown": 3, "choose": 1, "block": "", "condition": "", "chosen": 0.0, "order": ""}
-        for name, value in plain.items():
-            if content[name] == value:
-                del content[name]
+        """As it is stored."""
+        content = {field.name: getattr(self, field.name) for field in fields(Design)}
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_json(cls, content: str) -> Design:
-        """A design that was stored; older ones do not say everything."""
+        """A design that was stored."""
         given = json.loads(content)
         lists = {
             name: tuple(tuple(each) if isinstance(each, list) else each for each in value)
@@ -125,10 +118,6 @@ class Design:
     def of(self) -> tuple[str, str]:
         """The condition and the block to which this belongs."""
         return self.condition, self.block
-
-    def asked(self, language: str) -> str | None:
-        """The question in a language; None where it was not stored."""
-        return dict(self.question).get(language)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import hmac
 import json
 import secrets
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,13 +14,12 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.engine import Connection
 
-from trilens_survey import auth
+from trilens_survey import SETS, Set, auth
 from trilens_survey.auth import DEVICE, FIRST, RESEARCHER, Session
 from trilens_survey.export import prepare_export, write_export
 from trilens_survey.log import log_event
 from trilens_survey.payment import payments_due, write_payments
 from trilens_survey.server import Survey
-from trilens_survey.sets import SETS, Set
 from trilens_survey.settings import Kind
 from trilens_survey.status import log_entries
 from trilens_survey.store.administration import all_about, erase, pause, record, resume
@@ -170,7 +168,7 @@ async def dashboard(request: Request, session: SignedIn) -> HTMLResponse:
     survey = Survey.of(request)
     facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
     done = _DONE.get(request.query_params.get("done", ""))
-    facts |= {"csrf": session.csrf, "sets": SETS, "done": done, "at": at}
+    facts |= {"csrf": session.csrf, "sets": SETS, "done": done}
     facts |= {"kinds": survey.study.kinds, "test_link": survey.store.test_link()}
     return survey.page("dashboard.html", **facts)
 
@@ -181,7 +179,7 @@ async def live(request: Request, session: SignedIn) -> HTMLResponse:
     survey = Survey.of(request)
     facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
     # beside the event loop: long tables must not keep participants waiting
-    return await survey.in_thread(lambda: survey.page("live.html", at=at, **facts))
+    return await survey.in_thread(lambda: survey.page("live.html", **facts))
 
 
 @router.get("/report")
@@ -199,13 +197,6 @@ async def analyze(request: Request, session: OwnForm) -> Response:
     survey = Survey.of(request)
     await survey.read(lambda c: survey.dashboard.facts(c, survey.store, at_once=True))
     return to(request, "")
-
-
-def at(moment: float | None) -> str:
-    """A time for people, with its zone."""
-    if moment is None:
-        return "-"
-    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment))
 
 
 #: What the dashboard says after something was done; the address names it, and holds no text.
@@ -228,14 +219,9 @@ async def export(
     """The answers as a file, as `trilens survey export` writes them."""
     survey = Survey.of(request)
     collected = await survey.read(lambda c: prepare_export(c, survey.study, set, kind))
-
     name = f"answers-{set}{f'-{kind}' if kind else ''}.{format}"
     data = await survey.in_thread(lambda: _file(name, lambda f: write_export(collected, set, f)))
-
-    def note(connection: Connection) -> None:
-        record(connection, session.researcher, f"exported {name}")
-
-    await survey.write(note)
+    await survey.write(lambda c: record(c, session.researcher, f"exported {name}"))
     return _download(data, name)
 
 
@@ -246,11 +232,16 @@ def _file(name: str, write: Callable[[Path], object]) -> bytes:
         return file.read_bytes()
 
 
-def _download(data: bytes, name: str) -> Response:
-    csv = name.endswith(".csv")
-    media = "text/csv; charset=utf-8" if csv else "application/vnd.apache.parquet"
-    attached = f'attachment; filename="{name}"'
-    return Response(data, media_type=media, headers={"content-disposition": attached})
+_MEDIA = {
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".parquet": "application/vnd.apache.parquet",
+}
+
+
+def _download(data: bytes | str, name: str) -> Response:
+    attached = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=_MEDIA[Path(name).suffix], headers=attached)
 
 
 @router.post("/close")
@@ -284,7 +275,7 @@ async def forget(
         if known is None:
             return to(request, "?done=unknown")
         given = sum(question["chosen"] is not None for question in known["questions"])
-        facts = {"receipt": known["receipt"], "answers": given, "joined": at(known["joined"])}
+        facts = {"receipt": known["receipt"], "answers": given, "joined": known["joined"]}
         return survey.page("erase.html", csrf=session.csrf, **facts)
 
     def write(connection: Connection) -> int | None:
@@ -307,7 +298,7 @@ async def payments(request: Request, session: SignedIn) -> HTMLResponse:
     survey = Survey.of(request)
     rows = await survey.read(payments_due)
     until = survey.study.settings.payment.retention
-    return survey.page("payments.html", rows=rows, until=until, at=at)
+    return survey.page("payments.html", rows=rows, until=until)
 
 
 @router.get("/payments.csv")
@@ -325,7 +316,7 @@ async def log(request: Request, session: SignedIn) -> HTMLResponse:
     survey = Survey.of(request)
     entries = await survey.read(lambda c: log_entries(c, 1000))
     names = await survey.read(auth.researcher_names)
-    return survey.page("log.html", entries=entries, names=names, me=session.researcher, at=at)
+    return survey.page("log.html", entries=entries, names=names, me=session.researcher)
 
 
 @router.post("/participant")
@@ -334,6 +325,4 @@ async def show(request: Request, session: OwnForm, receipt: Typed) -> Response:
     known = await Survey.of(request).read(lambda c: all_about(c, receipt))
     if known is None:
         return to(request, "?done=unknown")
-    text = json.dumps(known, ensure_ascii=False, indent=1)
-    name = 'attachment; filename="participant.json"'
-    return Response(text, media_type="application/json", headers={"content-disposition": name})
+    return _download(json.dumps(known, ensure_ascii=False, indent=1), "participant.json")

@@ -6,6 +6,8 @@ is; what a platform calls a participant stands in ``platform_ids`` alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -23,6 +25,12 @@ metadata = MetaData()
 
 #: SQLite numbers rows by themselves only in a column that is called INTEGER.
 _ID = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _of(table: str, **more: Any) -> Column[int]:
+    """The row that this one belongs to, and with which it is erased."""
+    return Column(table[:-1], ForeignKey(f"{table}.id", ondelete="CASCADE"), **more)
+
 
 #: Keys, whether the study is open: one row each.
 settings = Table(
@@ -79,17 +87,20 @@ participants = Table(
 forms = Table(
     "forms",
     metadata,
-    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    _of("participants", primary_key=True),
     Column("form", Text, primary_key=True),
     Column("content", Text, nullable=False),
     Column("stored", Float, nullable=False),
 )
 
+#: What a platform needs to pay a participant; it is erased on a date of its own.
 platform_ids = Table(
     "platform_ids",
     metadata,
-    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    _of("participants", primary_key=True),
     Column("platform_id", Text, nullable=False),
+    # that the participant was given
+    Column("code", Text),
 )
 
 #: A question that was put to a participant; ``a``, ``b``, ``c`` in the order shown, and where
@@ -99,14 +110,12 @@ assignments = Table(
     metadata,
     Column("id", _ID, primary_key=True),
     Column("token", Text, nullable=False, unique=True),
-    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), nullable=False),
+    _of("participants", nullable=False),
     Column("design", ForeignKey("designs.id"), nullable=False),
     Column("round", Integer, nullable=False),
     Column("number", Integer, nullable=False),
     Column("of", Integer, nullable=False),
-    Column("a", ForeignKey("objects.id"), nullable=False),
-    Column("b", ForeignKey("objects.id"), nullable=False),
-    Column("c", ForeignKey("objects.id"), nullable=False),
+    *(Column(name, ForeignKey("objects.id"), nullable=False) for name in "abc"),
     Column("reason", Text, nullable=False),
     Column("place", BigInteger, nullable=False),
     Column("expected", ForeignKey("objects.id")),
@@ -123,9 +132,7 @@ prepared = Table(
     Column("id", _ID, primary_key=True),
     Column("design", ForeignKey("designs.id"), nullable=False),
     Column("model", Integer, nullable=False),
-    Column("a", ForeignKey("objects.id"), nullable=False),
-    Column("b", ForeignKey("objects.id"), nullable=False),
-    Column("c", ForeignKey("objects.id"), nullable=False),
+    *(Column(name, ForeignKey("objects.id"), nullable=False) for name in "abc"),
     Column("made", Float, nullable=False),
 )
 
@@ -134,7 +141,7 @@ prepared = Table(
 answers = Table(
     "answers",
     metadata,
-    Column("assignment", ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    _of("assignments", primary_key=True),
     Column("chosen", ForeignKey("objects.id"), nullable=False),
     Column("seconds", Float),
     Column("stored", Float, nullable=False),
@@ -146,7 +153,7 @@ answers = Table(
 skipped = Table(
     "skipped",
     metadata,
-    Column("assignment", ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    _of("assignments", primary_key=True),
     Column("object", ForeignKey("objects.id"), primary_key=True),
     Column("stored", Float, nullable=False),
 )
@@ -158,14 +165,6 @@ erasures = Table(
     Column("id", _ID, primary_key=True),
     Column("erased", Float, nullable=False),
     Column("answers", Integer, nullable=False),
-)
-
-#: The code that a participant was given. It is erased with ``platform_ids``, on a date of its own.
-codes = Table(
-    "codes",
-    metadata,
-    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
-    Column("code", Text),
 )
 
 #: The raters who were given a code: each holds a place, also after they were erased.

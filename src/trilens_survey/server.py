@@ -82,17 +82,12 @@ class Survey:
         self.wrong_passwords = Limiter(each=10)
         #: a class behind one address may begin within a minute; a script may not fill the disk,
         #: nor the places of a study whose participants sit at home
-        at_home = study.completion.platform in ("prolific", "connect")
-        alone = at_home and study.settings.links is None
+        platform, links = study.settings.completion.platform, study.settings.links
+        alone = platform in ("prolific", "connect") and links is None
         self.joins = Limiter(each=10 if alone else 200, span=600)
         self.receipts = Limiter(each=20)
         self.password_checks = asyncio.Semaphore(2)
-        links = study.settings.links
-        self.links = (
-            None
-            if links is None
-            else LinkCheck(links, self.options.hosts, study.completion.platform)
-        )
+        self.links = None if links is None else LinkCheck(links, self.options.hosts, platform)
         self._healthy = 0.0
 
     @staticmethod
@@ -163,7 +158,6 @@ class Survey:
 
     async def read(self, read: Callable[[Connection], T]) -> T:
         """Read the database, in one of the readers' threads."""
-
         return await self.in_thread(lambda: self._look(read))
 
     def _look(self, read: Callable[[Connection], T]) -> T:
@@ -209,9 +203,8 @@ class Survey:
         )
 
     def cookie(self, request: Request, name: str) -> str | None:
-        """What `set_cookie` gave, also under its earlier name; None if missing or not ours."""
-        given = request.cookies.get(self.cookie_name(name)) or request.cookies.get(name)
-        return unsign(self.store.key, _purpose(name), given)
+        """What `set_cookie` gave; None if missing or not ours."""
+        return unsign(self.store.key, _purpose(name), request.cookies.get(self.cookie_name(name)))
 
     def cookie_name(self, name: str) -> str:
         """The participant's cookie is named by the study: there may be others on the same host."""
@@ -223,6 +216,13 @@ class Survey:
         """A page; ``root`` is the path in front of every address in it."""
         text = _templates().get_template(name).render(root=self.options.root_path, **facts)
         return HTMLResponse(text, status_code=code)
+
+
+def at(moment: float | None) -> str:
+    """A time for people, with its zone."""
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment))
 
 
 def _purpose(cookie: str) -> str:
@@ -240,4 +240,5 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     pages.filters["markdown"] = to_html
+    pages.globals["at"] = at
     return pages

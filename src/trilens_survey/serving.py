@@ -104,7 +104,7 @@ class Listen:
     root_path: str = ""
     workers: int = 1
     log_level: str = "info"
-    forwarded: str = "127.0.0.1"
+    proxy: str = "127.0.0.1"
 
     @property
     def root(self) -> str:
@@ -167,7 +167,7 @@ def _run_one(listen: Listen, survey: Survey) -> None:
         signal.signal(asked, lambda *_: sys.exit(0))
     # said when uvicorn has taken over the signals: whoever reads it may stop the server at once
     app = make_app(survey, started=True, ready=lambda: _print_address(listen, bound, key))
-    config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
+    config = uvicorn.Config(app, forwarded_allow_ips=listen.proxy, **SETTINGS)
     uvicorn.Server(config).run(sockets=[bound])
 
 
@@ -182,7 +182,7 @@ def _run_several(listen: Listen, survey: Survey) -> None:
         factory=True,
         fd=bound.fileno(),
         workers=listen.workers,
-        forwarded_allow_ips=listen.forwarded,
+        forwarded_allow_ips=listen.proxy,
         **SETTINGS,
     )
 

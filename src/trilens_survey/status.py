@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from trilens_survey.export import iso_time
 from trilens_survey.schema import (
     answers,
     assignments,
@@ -229,23 +228,10 @@ def progress(connection: Connection) -> Progress:
     )
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What somebody did, and when, in seconds since 1970."""
-
-    at: float
-    who: str
-    what: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """With the time as text."""
-        return asdict(self) | {"at": iso_time(self.at)}
-
-
-def log_entries(connection: Connection, most: int) -> list[Entry]:
-    """What researchers did, the latest first."""
-    query = select(log).order_by(log.c.id.desc()).limit(most)
-    return [Entry(row.at, row.who, row.what) for row in connection.execute(query)]
+def log_entries(connection: Connection, most: int) -> list[dict[str, Any]]:
+    """What researchers did and when, in seconds since 1970; the latest first."""
+    query = select(log.c.at, log.c.who, log.c.what).order_by(log.c.id.desc()).limit(most)
+    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def _median(connection: Connection, n: int) -> float | None:

@@ -117,47 +117,42 @@ def _wrong_names(found: list[Stimulus], where: str) -> list[Problem]:
     return problems
 
 
+class _Wrong(Exception):
+    """Why something is no object."""
+
+
 def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]]:
     problems: list[Problem] = []
     found: dict[str, Stimulus] = {}
-    files = sorted(
-        (f for f in place.iterdir() if not f.name.startswith(".")), key=lambda f: natural(f.stem)
-    )
-    for file in files:
-        label = f"{where}/{file.name}"
-        if file.is_dir() or file.suffix.lower() not in MEDIA:
+    for file in sorted(place.iterdir(), key=lambda f: natural(f.stem)):
+        if file.name.startswith(".") or file.is_dir() or file.suffix.lower() not in MEDIA:
             continue  # a license, a list: see `ignored_files`
-        if not file.resolve().is_relative_to(place.resolve()):
-            problems.append(Problem(label, None, "links to a file outside the folder; copy it"))
-            continue
-        if file.stem in found:
-            other = found[file.stem].file
-            assert other is not None
-            text = f"{other.name} has the same name; rename one of the two"
-            problems.append(Problem(label, None, text))
-            continue
-        medium = _medium(file, file.stem)
-        if isinstance(medium, str):
-            problems.append(Problem(label, None, medium))
-        else:
-            found[file.stem] = medium
+        try:
+            if not file.resolve().is_relative_to(place.resolve()):
+                raise _Wrong("links to a file outside the folder; copy it")
+            other = found.get(file.stem)
+            if other is not None and other.file is not None:
+                raise _Wrong(f"{other.file.name} has the same name; rename one of the two")
+            found[file.stem] = _medium(file, file.stem)
+        except _Wrong as wrong:
+            problems.append(Problem(f"{where}/{file.name}", None, str(wrong)))
     return list(found.values()), problems
 
 
-def _medium(file: Path, name: str) -> Stimulus | str:
-    """The picture or sound in a file, or what is wrong with it."""
+def _medium(file: Path, name: str) -> Stimulus:
+    """The picture or sound in a file."""
     media = MEDIA.get(file.suffix.lower())
     if media is None:
-        return f"objects end in {', '.join(MEDIA)}"
+        raise _Wrong(f"objects end in {', '.join(MEDIA)}")
     try:
         data = file.read_bytes()
     except FileNotFoundError:
-        return "no such file"
+        raise _Wrong("no such file") from None
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        raise _Wrong(f"cannot be read: {error.strerror}") from error
     if not _begins_as(data, media):
         text = "the file is empty" if not data else f"the content is not {media}"
-        return f"{text}; save it again or remove it"
+        raise _Wrong(f"{text}; save it again or remove it")
     key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
     return Stimulus(name, media.split("/")[0], file=file, media=media, key=key)
 
@@ -189,52 +184,43 @@ def _from_csv(
         with place.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             header = [cell.strip() for cell in next(reader, [])]
-            columns = _columns(header, "text", languages)
-            alt = _columns(header, "alt", languages)
-            if "name" not in header or not ("file" in header or columns.keys() == set(languages)):
+            texts = _columns(dict.fromkeys(header, ""), "text", languages)
+            if "name" not in header or not ("file" in header or texts.keys() == set(languages)):
                 text = f"the columns must be {_wanted(languages)}, not {','.join(header)!r}"
                 return [], [Problem(where, 1, text)]
-            for row in reader:
-                line = reader.line_num
-                if not row:
-                    continue
-                if len(row) != len(header):
-                    text = f"{len(row)} cells, but the header has {len(header)}"
-                    problems.append(Problem(where, line, text))
-                    continue
-                name = row[header.index("name")].strip()
-                shown = row[header.index("file")].strip() if "file" in header else ""
-                if name in found:
-                    problems.append(Problem(where, line, f"the name {name!r} appears twice"))
-                elif shown:
-                    medium = _listed(place.parent, shown, name)
-                    if isinstance(medium, str):
-                        problems.append(Problem(where, line, f"{shown}: {medium}"))
-                    else:
-                        said = {code: row[at].strip() for code, at in alt.items()}
-                        found[name] = replace(medium, alt=said)
-                else:
-                    texts = {language: row[at].strip() for language, at in columns.items()}
-                    empty = [code for code in languages if not texts.get(code)]
-                    if empty and "file" in header:
-                        text = f"{name!r} has neither a file nor a text"
-                        problems.append(Problem(where, line, text))
-                    elif empty:
-                        text = f"the text of {name!r} is missing in: {', '.join(empty)}"
-                        problems.append(Problem(where, line, text))
-                    else:
-                        found[name] = Stimulus(name, "text", text=texts)
+            for row in filter(None, reader):
+                try:
+                    if len(row) != len(header):
+                        raise _Wrong(f"{len(row)} cells, but the header has {len(header)}")
+                    cells = dict(zip(header, map(str.strip, row), strict=True))
+                    if cells["name"] in found:
+                        raise _Wrong(f"the name {cells['name']!r} appears twice")
+                    found[cells["name"]] = _listed(place.parent, cells, languages)
+                except _Wrong as wrong:
+                    problems.append(Problem(where, reader.line_num, str(wrong)))
     except (UnicodeDecodeError, csv.Error) as error:
         problems.append(Problem(where, None, f"not a CSV file in UTF-8: {error}"))
     return list(found.values()), problems
 
 
-def _listed(folder: Path, shown: str, name: str) -> Stimulus | str:
-    """The picture or sound that a table names, beside the table or below."""
-    file = folder / shown
-    if not file.resolve().is_relative_to(folder.resolve()):
-        return "outside the folder of the table; copy it there"
-    return _medium(file, name)
+def _listed(folder: Path, cells: dict[str, str], languages: tuple[str, ...]) -> Stimulus:
+    """The object of a row: a picture or sound beside the table or below, or a text."""
+    name, shown = cells["name"], cells.get("file")
+    if shown:
+        file = folder / shown
+        try:
+            if not file.resolve().is_relative_to(folder.resolve()):
+                raise _Wrong("outside the folder of the table; copy it there")
+            return replace(_medium(file, name), alt=_columns(cells, "alt", languages))
+        except _Wrong as wrong:
+            raise _Wrong(f"{shown}: {wrong}") from None
+    texts = _columns(cells, "text", languages)
+    empty = [code for code in languages if not texts.get(code)]
+    if empty and "file" in cells:
+        raise _Wrong(f"{name!r} has neither a file nor a text")
+    if empty:
+        raise _Wrong(f"the text of {name!r} is missing in: {', '.join(empty)}")
+    return Stimulus(name, "text", text=texts)
 
 
 def _wanted(languages: tuple[str, ...]) -> str:
@@ -242,11 +228,8 @@ def _wanted(languages: tuple[str, ...]) -> str:
     return f"{several if len(languages) > 1 else ''}name,text, or name,file,alt"
 
 
-def _columns(header: list[str], what: str, languages: tuple[str, ...]) -> dict[str, int]:
-    """The column of each language; a plain one serves those that have none of their own."""
-    columns = {}
-    for language in languages:
-        name = f"{what}_{language}" if f"{what}_{language}" in header else what
-        if name in header:
-            columns[language] = header.index(name)
-    return columns
+def _columns(cells: dict[str, str], what: str, languages: tuple[str, ...]) -> dict[str, str]:
+    """What is said in each language; a plain column serves those that have none of their own."""
+    plain = dict.fromkeys(languages, what)
+    columns = {code: f"{what}_{code}" for code in languages if f"{what}_{code}" in cells}
+    return {code: cells[name] for code, name in (plain | columns).items() if name in cells}

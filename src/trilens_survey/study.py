@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,12 @@ from trilens_survey.languages import TEXTS, UNREVIEWED, base, questions_in, spok
 from trilens_survey.questions import Design, mixed, n_questions
 from trilens_survey.settings import (
     KEYS,
-    Completion,
+    BlockSettings,
     Explained,
     Grid,
     Kind,
     Known,
     Part,
-    Quota,
     StudySettings,
     Tests,
 )
@@ -33,74 +32,34 @@ from trilens_survey.study_file import FILE, Problem, StudyText, Where, label, pr
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Design):
     """What is asked in one part of a study; most studies have one.
 
     Attributes
     ----------
-    shown, choose
-        How many objects a screen shows, an anchor included, and how many of them are chosen.
-    names
-        Of the objects.
-    instructions
-        Shown before its first question, where the study's own are not enough.
-    length, rounds
-        Questions in a round, and rounds.
+    known
+        The test questions.
     practice
         Asked before the first question of a study that begins with this block.
+    instructions
+        Shown before its first question, where the study's own are not enough.
     """
 
-    name: str
-    condition: str
-    kind: Kind
-    shown: int
-    choose: int
-    names: tuple[str, ...]
-    question: dict[str, str]
-    instructions: dict[str, str] | None
-    length: int
-    rounds: int
-    tests: Tests
-    practice: tuple[Explained, ...]
-    shared: int
-    repeated: int
-    seed: int
-
-    def design(self, by_name: dict[str, Stimulus], goal: Goal | None) -> Design:
-        """What decides which questions are asked."""
-        adaptive = goal is not None and goal.adaptive is not None
-        return Design(
-            kind=self.kind,
-            objects=self.names,
-            length=self.length,
-            most=self.rounds,
-            tests=tuple((*test.objects, test.answer) for test in self.tests.triples),
-            among_first=self.tests.among_first,
-            shared=self.shared,
-            repeated=self.repeated,
-            seed=self.seed,
-            question=tuple(sorted(self.question.items())),
-            stimuli=tuple(by_name[name].fingerprint for name in self.names),
-            shown=self.shown,
-            choose=self.choose,
-            block=self.name,
-            condition=self.condition,
-            policy=f"adaptive {goal.adaptive}" if goal and adaptive else "uniform",
-            chosen=1 - goal.random_share if goal and adaptive else 0.0,
-            order="numpy",
-        )
+    known: tuple[Known, ...] = ()
+    practice: tuple[Explained, ...] = ()
+    instructions: dict[str, str] | None = None
 
     def seed_of(self, seed: int) -> int:
         """A participant's seed in this block, so that no two ask the same in the same order."""
-        return mixed(seed, "block", self.name) >> 2 if self.name else seed
+        return mixed(seed, "block", self.block) >> 2 if self.block else seed
 
 
 def at_round(blocks: tuple[Block, ...], round: int) -> tuple[int, int] | None:
     """The place of the block in which a participant's round is, and its number there, from 1."""
     for i, block in enumerate(blocks):
-        if round <= block.rounds:
+        if round <= block.most:
             return i, round
-        round -= block.rounds
+        round -= block.most
     return None
 
 
@@ -138,14 +97,6 @@ class Study:
         return self.settings.languages
 
     @property
-    def completion(self) -> Completion:
-        return self.settings.completion
-
-    @property
-    def quota(self) -> Quota:
-        return self.settings.quota
-
-    @property
     def minimum(self) -> int:
         """Answers that make a round count."""
         return self.settings.rounds.minimum
@@ -156,7 +107,7 @@ class Study:
         given = self.settings.rounds.needed
         if given is not None or not self.settings.blocks:
             return given or 1
-        return sum(block.rounds for block in next(iter(self.conditions.values())))
+        return sum(block.most for block in next(iter(self.conditions.values())))
 
     @property
     def first(self) -> Block:
@@ -181,7 +132,7 @@ class Study:
     @cached_property
     def most(self) -> int:
         """The rounds that a participant may do, in the longest condition."""
-        return max(sum(b.rounds for b in blocks) for blocks in self.conditions.values())
+        return max(sum(block.most for block in blocks) for blocks in self.conditions.values())
 
     def blocks(self, condition: str | None, seed: int) -> tuple[Block, ...]:
         """What a participant is asked, block by block.
@@ -196,7 +147,7 @@ class Study:
 
     def form(self, name: str) -> tuple[Item, ...]:
         """The questions ``before`` or ``after`` the rounds."""
-        return {"before": self.settings.before, "after": self.settings.after}[name]
+        return self.settings.before if name == "before" else self.settings.after
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -218,12 +169,9 @@ class Study:
         return spoken(self.languages, [code for code in asked if code])
 
     @cached_property
-    def designs(self) -> dict[tuple[str, str], Design]:
-        """What decides which questions are asked, by condition and block."""
-        return {
-            (block.condition, block.name): block.design(self.by_name, self.goal)
-            for block in self.every
-        }
+    def designs(self) -> dict[tuple[str, str], Block]:
+        """What is asked, by condition and block."""
+        return {block.of: block for block in self.every}
 
 
 def load_study(folder: str | Path) -> Study:
@@ -294,25 +242,29 @@ class _Reader:
         if decode:
             from trilens_survey.media import damaged
 
-            self.problems += damaged({one.file: one for one in self._files(stimuli)}.values())
+            files = {one.file: one for some in stimuli.values() for one in some if one.file}
+            self.problems += damaged(files.values())
         if settings is None or () not in stimuli:
             return None
         names = {at: tuple(one.name for one in some) for at, some in stimuli.items()}
-        conditions = self._conditions(settings, names)
-        self._check_names(settings, conditions)
+        blocks = self._blocks(settings, names)
+        self._check_names(settings, blocks)
         if not whole:
             return None
         self._check_across(settings)
-        for blocks in conditions.values():
-            for at, block in blocks:
-                self._check_block(settings, block, at)
-        found = {name: tuple(b for _, b in blocks) for name, blocks in conditions.items()}
+        goal = self._goal(settings, list(blocks.values()))
+        by_name = {one.name: one for some in stimuli.values() for one in some}
+        conditions: dict[str, tuple[Block, ...]] = {}
+        for at, block in blocks.items():
+            self._check_block(settings, block, at)
+            final = _with_goal(block, by_name, goal)
+            conditions[block.condition] = (*conditions.get(block.condition, ()), final)
         study = Study(
             settings=settings,
-            stimuli=tuple({one.name: one for some in stimuli.values() for one in some}.values()),
-            conditions=found,
+            stimuli=tuple(by_name.values()),
+            conditions=conditions,
             texts=self._texts(settings),
-            goal=self._goal(settings, found),
+            goal=goal,
         )
         self._check_rounds(study)
         return study
@@ -370,14 +322,11 @@ class _Reader:
             texts[code] = TEXTS["en"] | built_in | own
         return texts
 
-    def _goal(
-        self, settings: StudySettings, conditions: dict[str, tuple[Block, ...]]
-    ) -> Goal | None:
-        blocks = [block for blocks in conditions.values() for block in blocks]
+    def _goal(self, settings: StudySettings, blocks: list[Block]) -> Goal | None:
         first = blocks[0]
         try:
             plain = len(blocks) == 1 and first.shown == 3
-            return read_goal(settings, first.kind, first.names, plain)
+            return read_goal(settings, first.kind, first.objects, plain)
         except Unfit as unfit:
             self.wrong(str(unfit), *unfit.path)
             return None
@@ -430,39 +379,25 @@ class _Reader:
             self.wrong(text, *path)
         return found
 
-    def _files(self, stimuli: dict[Where, list[Stimulus]]) -> Iterator[Stimulus]:
-        for some in stimuli.values():
-            yield from (one for one in some if one.file is not None)
-
     # --- the blocks -------------------------------------------------------------------------
 
-    def _conditions(
+    def _blocks(
         self, settings: StudySettings, names: dict[Where, tuple[str, ...]]
-    ) -> dict[str, list[tuple[Where, Block]]]:
-        """The blocks by condition, each with where it stands; without a name where there is one."""
-        if settings.conditions:
-            found = {}
-            for condition, part in settings.conditions.items():
-                at: Where = ("conditions", condition)
-                block = _block(settings, part, names.get(at, names[()]), condition=condition)
-                found[condition] = [(at, block)]
-            return found
-        if not settings.blocks:
-            return {"": [((), _block(settings, Part(), names[()]))]}
-        blocks: list[tuple[Where, Block]] = []
-        for i, one in enumerate(settings.blocks):
-            at = ("blocks", i)
-            mine = names.get(at, names[()])
-            blocks.append((at, _block(settings, one, mine, name=one.name, rounds=one.rounds)))
-        return {"": blocks}
+    ) -> dict[Where, Block]:
+        """Every block of every condition, by where it stands in the file."""
+        parts: dict[Where, Part] = {
+            **{("conditions", name): part for name, part in (settings.conditions or {}).items()},
+            **{("blocks", i): part for i, part in enumerate(settings.blocks)},
+        }
+        return {
+            at: _block(settings, part, names.get(at, names[()]), at)
+            for at, part in (parts or {(): Part()}).items()
+        }
 
-    def _check_names(
-        self, settings: StudySettings, conditions: dict[str, list[tuple[Where, Block]]]
-    ) -> None:
+    def _check_names(self, settings: StudySettings, blocks: dict[Where, Block]) -> None:
         """Whether tests, practice and the example are about objects that there are."""
-        everything = [pair for blocks in conditions.values() for pair in blocks]
-        for at, block in everything:
-            for key, some in (("tests", block.tests.triples), ("practice", block.practice)):
+        for at, block in blocks.items():
+            for key, some in (("tests", block.known), ("practice", block.practice)):
                 own: Where = at if key in self._value(at) else ()
                 inner: Where = ("triples",) if key == "tests" else ()
                 seen: set[object] = set()
@@ -473,9 +408,9 @@ class _Reader:
                     if same in seen and key == "tests":
                         self.wrong(f"{label(path)} appears twice", *path)
                     seen.add(same)
+        first = next(iter(blocks.values()))
         if settings.example is not None:
-            self._check_known(settings.example, everything[0][1], ("example",))
-        first = everything[0][1]
+            self._check_known(settings.example, first, ("example",))
         if settings.practice and not first.practice:
             text = "practice: the first block asks another kind of question; write it there"
             self.wrong(text, "practice")
@@ -490,10 +425,10 @@ class _Reader:
         counted = "three" if block.shown == 3 else str(block.shown)
         objects, name = known.objects, label(path)
         choices = objects[1:] if block.kind == "closer" else objects
-        unknown = [one for one in objects if one not in block.names]
+        unknown = [one for one in objects if one not in block.objects]
         if len(objects) != block.shown:
             self.wrong(f"{name}: {counted} objects and an answer are needed", *path)
-        elif unknown and block.names:
+        elif unknown and block.objects:
             self.wrong(f"{name}: there is no object {unknown[0]!r}", *path, "objects")
         elif len(set(objects)) < block.shown:
             self.wrong(f"{name}: the {counted} objects must be different", *path, "objects")
@@ -503,7 +438,7 @@ class _Reader:
 
     def _check_block(self, settings: StudySettings, block: Block, at: Where) -> None:
         """Whether there are enough questions."""
-        n = len(block.names)
+        n = len(block.objects)
         where = f"{label(at)}: " if at else ""
         if block.choose > 1 and block.kind != "closer":
             text = f"{where}grid.choose must be 1 for kind {block.kind}; several are for closer"
@@ -520,8 +455,9 @@ class _Reader:
         lacking = [code for code in settings.languages if not block.question.get(code)]
         if lacking:
             self.wrong(f"{where}question is missing in: {', '.join(lacking)}", *at, "question")
-        special = bool(block.tests.triples) + block.shared + block.repeated
-        possible = n_questions(block.kind, n, block.shown) - len(block.tests.triples)
+        tests = int(bool(block.known))
+        special = tests + block.shared + block.repeated
+        possible = n_questions(block.kind, n, block.shown) - len(block.known)
         own = at and "length" in self._value(at)
         length_at: Where = (*at, "length") if own else ("rounds", "length")
         length = f"{label(length_at)} is {block.length}, but"
@@ -531,7 +467,7 @@ class _Reader:
                 f"make rounds longer, or shared and repeated smaller"
             )
             self.wrong(text, *length_at)
-        elif block.length - bool(block.tests.triples) - block.repeated > possible:
+        elif block.length - tests - block.repeated > possible:
             text = f"{length} {n} objects make only {possible:,} questions; make rounds shorter"
             self.wrong(text + " or add objects", *length_at)
         elif block.repeated > block.length // 3:
@@ -563,22 +499,14 @@ class _Reader:
 
     def _check_rounds(self, study: Study) -> None:
         for blocks in study.conditions.values():
-            rounds = sum(block.rounds for block in blocks)
+            rounds = sum(block.most for block in blocks)
             if study.needed > rounds:
                 counted = "there are" if study.settings.blocks else "rounds.most is"
                 text = f"rounds.needed is {study.needed}, but {counted} {rounds}"
                 self.wrong(text, "rounds", "needed")
 
 
-def _block(
-    settings: StudySettings,
-    part: Part,
-    names: tuple[str, ...],
-    *,
-    name: str = "",
-    condition: str = "",
-    rounds: int | None = None,
-) -> Block:
+def _block(settings: StudySettings, part: Part, names: tuple[str, ...], at: Where) -> Block:
     """A part with what it does not say taken from the study."""
     kind = part.kind or settings.kind
     grid = part.grid or settings.grid or Grid(of=2 if kind == "closer" else 3)
@@ -590,24 +518,34 @@ def _block(
     practice = part.practice if part.practice is not None else settings.practice * of_study
     plain = "closer_several" if grid.choose > 1 and kind == "closer" else f"{kind}_grid"
     wording = questions_in(settings.languages)[kind if shown == 3 else plain]
+    default = {code: text.replace("{k}", str(grid.choose)) for code, text in wording.items()}
     return Block(
-        name=name,
-        condition=condition,
         kind=kind,
-        shown=shown,
-        choose=grid.choose,
-        names=names,
-        question=question
-        or {code: text.replace("{k}", str(grid.choose)) for code, text in wording.items()},
-        instructions=part.instructions,
+        objects=names,
         length=part.length or settings.rounds.length,
-        rounds=rounds or settings.rounds.most,
-        tests=tests,
-        practice=practice,
+        most=part.rounds if isinstance(part, BlockSettings) else settings.rounds.most,
+        tests=tuple((*test.objects, test.answer) for test in tests.triples),
+        among_first=tests.among_first,
         shared=settings.shared if part.shared is None else part.shared,
         repeated=settings.repeated if part.repeated is None else part.repeated,
         seed=settings.seed,
+        question=question or default,
+        shown=shown,
+        choose=grid.choose,
+        block=part.name if isinstance(part, BlockSettings) else "",
+        condition=str(at[1]) if at[:1] == ("conditions",) else "",
+        known=tests.triples,
+        practice=practice,
+        instructions=part.instructions,
     )
+
+
+def _with_goal(block: Block, by_name: dict[str, Stimulus], goal: Goal | None) -> Block:
+    """The block with what is shown for its objects, and how its questions are drawn."""
+    shown = replace(block, stimuli=tuple(by_name[name].fingerprint for name in block.objects))
+    if goal is None or goal.adaptive is None:
+        return shown
+    return replace(shown, policy=f"adaptive {goal.adaptive}", chosen=1 - goal.random_share)
 
 
 def remarks(study: Study) -> list[str]:
@@ -620,7 +558,7 @@ def remarks(study: Study) -> list[str]:
         said.append("no retention date: set one in study.yaml to say when answers will be erased")
     elif settings.retention < datetime.date.today():
         said.append(f"the retention date {settings.retention} has passed: erase the answers")
-    if not any(block.tests.triples for block in study.every):
+    if not any(block.known for block in study.every):
         said.append("no test triples: every round counts as passed")
     if not any(block.shared or block.repeated for block in study.every):
         said.append("no shared or repeated questions: the noise ceiling cannot be estimated")

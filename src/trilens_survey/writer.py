@@ -14,8 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy.engine import Connection
@@ -60,33 +58,16 @@ class Refused(TrilensError):
         super().__init__(why)
 
 
+class _Waiting(NamedTuple):
+    """A write, and the future of whoever waits for it."""
+
+    write: Write[Any]
+    done: Future[Any]
+
+
 class _Outcome(NamedTuple):
     value: Any = None
     error: BaseException | None = None
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """A write, and the future of whoever waits for it, perhaps in an event loop."""
-
-    write: Write[Any]
-    done: Future[Any] | asyncio.Future[Any]
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop | None:
-        return None if isinstance(self.done, Future) else self.done.get_loop()
-
-    def tell(self, outcome: _Outcome) -> None:
-        if isinstance(self.done, Future):
-            gone = not self.done.set_running_or_notify_cancel()
-        else:
-            gone = self.done.done()
-        if gone:
-            return  # the write stands all the same
-        if outcome.error is None:
-            self.done.set_result(outcome.value)
-        else:
-            self.done.set_exception(outcome.error)
 
 
 class Writer:
@@ -99,11 +80,7 @@ class Writer:
         By default one on SQLite, where it may not be more, and a few on PostgreSQL.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        threads: int | None = None,
-    ) -> None:
+    def __init__(self, database: Database, threads: int | None = None) -> None:
         count = 1 if database.embedded else threads or SEVERAL
         self._most = MOST if count == 1 else MOST_OF_SEVERAL
         self._database = database
@@ -121,7 +98,7 @@ class Writer:
         """Open the database; what goes wrong there is raised here, and nothing is started."""
         try:
             with self._database.named_errors():
-                migrate(self._engine, self._database.folder)
+                migrate(self._engine)
         except BaseException:
             self._engine.dispose()
             raise
@@ -131,20 +108,15 @@ class Writer:
     def submit(self, write: Write[T]) -> Future[T]:
         """Have something written; the future is done when it is on the disk."""
         done: Future[T] = Future()
-        self._put(_Waiting(write, done))
+        with self._closing:
+            if self._closed:
+                raise Refused(503, "the server is stopping")
+            self._queue.put(_Waiting(write, done))
         return done
 
     async def write(self, write: Write[T]) -> T:
         """The same inside an event loop: the outcome, when it is on the disk."""
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._put(_Waiting(write, done))
-        return await done
-
-    def _put(self, waiting: _Waiting) -> None:
-        with self._closing:
-            if self._closed:
-                raise Refused(503, "the server is stopping")
-            self._queue.put(waiting)
+        return await asyncio.wrap_future(self.submit(write))
 
     @property
     def waiting(self) -> int:
@@ -192,15 +164,16 @@ class Writer:
             outcomes = self._transaction(batch)
         except BaseException as error:
             if len(batch) == 1 and not _passing(error):
-                _tell(batch, [_Outcome(error=error)])
+                _tell(batch[0], _Outcome(error=error))
                 return
             for waiting in batch:
-                _tell([waiting], [self._alone(waiting)])
+                _tell(waiting, self._alone(waiting))
             return
         seconds = time.perf_counter() - start
         if self._most == MOST:
             self._wait = min(seconds, LONGEST_WAIT) if len(batch) > 1 else 0.0
-        _tell(batch, outcomes)
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            _tell(waiting, outcome)
 
     def _transaction(self, batch: list[_Waiting]) -> list[_Outcome]:
         """Write all; a refusal is an outcome, any other error undoes everything.
@@ -229,22 +202,13 @@ class Writer:
             return _Outcome(error=error)
 
 
-def _tell(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
-    """Tell everybody; those who wait in one event loop are woken by one call."""
-    by_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[_Waiting, _Outcome]]] = {}
-    for waiting, outcome in zip(batch, outcomes, strict=True):
-        by_loop.setdefault(waiting.loop, []).append((waiting, outcome))
-    for loop, pairs in by_loop.items():
-        if loop is None:
-            _tell_here(pairs)
-        else:
-            with suppress(RuntimeError):  # a loop that was closed: nobody waits there any more
-                loop.call_soon_threadsafe(_tell_here, pairs)
-
-
-def _tell_here(pairs: list[tuple[_Waiting, _Outcome]]) -> None:
-    for waiting, outcome in pairs:
-        waiting.tell(outcome)
+def _tell(waiting: _Waiting, outcome: _Outcome) -> None:
+    if not waiting.done.set_running_or_notify_cancel():
+        return  # nobody waits any more; the write stands all the same
+    if outcome.error is None:
+        waiting.done.set_result(outcome.value)
+    else:
+        waiting.done.set_exception(outcome.error)
 
 
 def _passing(error: BaseException) -> bool:

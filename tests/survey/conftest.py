@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import trilens as tl
 from browser import Browser
 from studies import Postgres, Served, running
 from trilens_survey.database import Database, open_database
@@ -80,3 +81,23 @@ def database(request: pytest.FixtureRequest, folder: Path) -> Database:
     if request.param == "sqlite":
         return open_database(folder)
     return open_database(folder, request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(scope="session")
+def some_analysis() -> tl.Analysis:
+    return tl.analyze(
+        tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]], kind="central")
+    )
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch, some_analysis: tl.Analysis) -> list[int]:
+    """How many answers were analysed each time; the analysis is always the same."""
+    calls: list[int] = []
+
+    def analyze(answers: tl.Answers, **more: Any) -> tl.Analysis:
+        calls.append(answers.n_statements)
+        return some_analysis
+
+    monkeypatch.setattr("trilens_survey.background.tl.analyze", analyze)
+    return calls

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 import trilens as tl
@@ -25,8 +25,8 @@ from trilens_survey.database import Database, open_database
 from trilens_survey.example import write_example
 from trilens_survey.export import collect, count_statements, write_export
 from trilens_survey.preparation import goal_progress, keep_model, model_of, ready
-from trilens_survey.questions import Sampler
-from trilens_survey.schema import answers, assignments, log, prepared
+from trilens_survey.questions import Design, Sampler
+from trilens_survey.schema import answers, assignments, log
 from trilens_survey.server import Survey
 from trilens_survey.store.administration import get_setting, resume
 from trilens_survey.study import check_study, load_study, remarks
@@ -120,23 +120,22 @@ def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database
         # 15 are drawn in a round: a quarter of them stays random
         assert found["adaptive", 1] == 11
         assert (found["random", None], found["test", None], found["repeat", None]) == (8, 2, 4)
+        tester = app.joined(test=app.survey.store.test_link())
+        tester.round()
         with app.survey.database.reading() as connection:
-            assert ready(connection) == 40 - 11
+            assert ready(connection) == 40 - 11, "test runs take nothing"
             told = model_of(connection)
         assert (told.number, told.answers) == (1, 20)
     # what is ready, and what was found, survive a restart
     with study(tmp_path / "s", "", database) as (app, _):
-        second_round = app.participant()
-        second_round.join()
-        second_round.round()
+        app.rater()
         assert reasons(app)["adaptive", 1] == 22
 
 
 def test_nobody_is_asked_the_same_twice(tmp_path: Path) -> None:
     with study(tmp_path / "s", QUESTIONS, kind="closer") as (app, _):
         for k in range(2):
-            rater = app.participant()
-            rater.join()
+            rater = app.joined()
             for _ in range(4):
                 rater.round()
                 app.survey.preparation.step()
@@ -155,9 +154,7 @@ def test_nobody_is_asked_the_same_twice(tmp_path: Path) -> None:
 def test_a_process_that_fails_leaves_random_questions(tmp_path: Path) -> None:
     with study(tmp_path / "s", QUESTIONS) as (app, worker):
         worker.fails = True
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        rater = app.rater()
         with pytest.raises(RuntimeError):
             app.survey.preparation.step()
         with app.survey.database.reading() as connection:
@@ -178,9 +175,7 @@ class Died(BaseException):
 
 def _dies_at_work(folder: Path, database: Database) -> None:
     with study(folder, QUESTIONS, database) as (app, worker):
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
 
         def die(task: dict[str, Any]) -> dict[str, Any]:
             raise Died
@@ -217,9 +212,7 @@ def test_a_process_at_work_says_that_it_is_alive(
         app,
         worker,
     ):
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         seen: list[float] = []
         made = worker.run
 
@@ -240,7 +233,7 @@ def test_a_process_at_work_says_that_it_is_alive(
 def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
     edit(folder, ("retention:", f"{QUESTIONS}retention:"))
     sampler = Sampler(next(iter(load_study(folder).designs.values())))
-    for seed in range(20):
+    for seed in range(5):
         plan = sampler.round(seed, 1)
         sources = {asked.place - 1 for asked in plan if asked.reason == "repeat"}
         opened = {i for i, asked in enumerate(plan) if asked.open}
@@ -248,6 +241,18 @@ def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
         assert len(opened) == 11
         assert not sources & opened
         assert {plan[i].reason for i in opened} == {"random"}
+
+
+def _model(app: Running, answers: int | None = None, **seen: Any) -> None:
+    """As if the last look had been at so many answers, and had seen this."""
+
+    def change(connection: Connection) -> None:
+        model = model_of(connection)
+        told = None if model.stopping is None else model.stopping | seen
+        n = model.answers if answers is None else answers
+        keep_model(connection, replace(model, answers=n, stopping=told))
+
+    app.survey.writer.submit(change).result()
 
 
 STOP = "stop: {rule: medoid, at_most: 2, then: %s}\n"
@@ -268,40 +273,24 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
     with study(tmp_path / "s", "") as (app, worker):
         app.survey.writer.submit(lambda c: resume(c, "me")).result()
         worker.stop_now = True
-        other = app.participant()
-        other.join()
-        other.round()
-        _count(app, 0)
+        app.rater()
+        _model(app, 0, next_look=0)
         assert app.survey.preparation.step()
         assert app.participant().post("/api/join", json={"consent": True}).status_code == 201, (
             "whoever lets a study go on is heeded"
         )
 
 
-def _count(app: Running, n: int, *, keep: bool = False) -> None:
-    """As if the last look had been at so many answers."""
-
-    def change(connection: Connection) -> None:
-        model = model_of(connection)
-        told = model.stopping if keep else None
-        keep_model(connection, replace(model, answers=n, stopping=told))
-
-    app.survey.writer.submit(change).result()
-
-
 def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
     with study(tmp_path / "s", STOP % "warn") as (app, worker):
         worker.stop_now = True
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         assert app.survey.preparation.step()
     with study(tmp_path / "s", "") as (app, worker):
         assert not app.survey.preparation.step(), "nothing is new"
-        _count(app, 0, keep=True)
-        _look_next(app, 18)
+        _model(app, 0, next_look=18)
         assert not app.survey.preparation.step(), "3 of 20 answers are tests and repeats"
-        _look_next(app, 17)
+        _model(app, next_look=17)
         assert app.survey.preparation.step()
         assert worker.tasks[0]["known"]["why"] == "2 objects are left"
     edit(tmp_path / "s", ("at_most: 2, then: warn", "at_most: 1, then: close"))
@@ -314,17 +303,6 @@ def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
         assert worker.tasks[0]["known"] is None
         app.participant().join()
         assert not app.survey.preparation.step()
-
-
-def _look_next(app: Running, n: int) -> None:
-    """As if the next look were at so many answers."""
-
-    def change(connection: Connection) -> None:
-        model = model_of(connection)
-        assert model.stopping is not None
-        keep_model(connection, replace(model, stopping=model.stopping | {"next_look": n}))
-
-    app.survey.writer.submit(change).result()
 
 
 def test_what_was_seen_holds_for_its_look_alone(
@@ -340,33 +318,20 @@ def test_what_was_seen_holds_for_its_look_alone(
     monkeypatch.setattr("trilens_survey.background.tl.stopping", stopping)
     with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
         asked.clear()  # the study's file was checked
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         assert app.survey.preparation.step()
         assert asked == [("medoid", {"at_most": 2})]
         for following, looked in ((18, 1), (17, 2)):  # 17 statements: the next look is due or not
-            _count(app, 0, keep=True)
-            _look_next(app, 17)
-            _seen(app, next_look=following)
+            _model(app, 0, next_look=following)
             monkeypatch.setattr(app.survey.preparation, "_due", lambda _: True)
             assert app.survey.preparation.step()
             assert len(asked) == looked
         # somebody was erased: the first answers are now others
         monkeypatch.setattr("trilens_survey.background.erased_participants", lambda _: 1)
         for _ in range(2):
-            _count(app, 0, keep=True)
+            _model(app, 0)
             assert app.survey.preparation.step()
             assert len(asked) == 3
-
-
-def _seen(app: Running, **facts: Any) -> None:
-    def change(connection: Connection) -> None:
-        model = model_of(connection)
-        assert model.stopping is not None
-        keep_model(connection, replace(model, stopping=model.stopping | facts))
-
-    app.survey.writer.submit(change).result()
 
 
 GRIDS: tuple[tuple[Kind, str], ...] = (
@@ -401,13 +366,11 @@ def test_statements_are_counted_without_a_table(tmp_path: Path, kind: Kind, more
 def test_a_rule_may_only_warn(tmp_path: Path) -> None:
     with study(tmp_path / "s", QUESTIONS + STOP % "warn") as (app, worker):
         worker.stop_now = True
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         assert app.survey.preparation.step()
         with app.survey.database.reading() as connection:
             facts = app.survey.dashboard.facts(connection, app.survey.store)
-        page = app.survey.page("live.html", at=str, **facts).body.decode()
+        page = app.survey.page("live.html", **facts).body.decode()
         assert "At the last look, at 16 answers: 2 objects are left." in page
         assert "The next look is at 50 answers; there are 17, and 3 to test and" in page
         assert "there are enough answers" in page
@@ -419,8 +382,7 @@ def test_the_library_chooses_and_the_export_says_so(tmp_path: Path) -> None:
     """From the page to `S.chosen`, with the model of the library."""
     with study(tmp_path / "s", QUESTIONS, worker=Here()) as (app, _):
         for rounds in (5, 2):
-            rater = app.participant()
-            rater.join()
+            rater = app.joined()
             for _ in range(rounds):
                 rater.round(min_of)
                 rater.post("/api/round")
@@ -483,23 +445,10 @@ def test_a_caution_about_groups(tmp_path: Path, more: str) -> None:
         assert len(said) == (kind == "central")
 
 
-def test_a_design_of_before_reads_as_it_was(folder: Path) -> None:
-    """A study without a goal stores what it stored before."""
-    (design,) = load_study(folder).designs.values()
-    assert '"chosen"' not in design.to_json()
+def test_a_design_is_read_as_it_was_stored(folder: Path) -> None:
     edit(folder, ("retention:", f"{QUESTIONS}retention:"))
-    (adaptive,) = load_study(folder).designs.values()
-    assert (adaptive.policy, adaptive.chosen) == ("adaptive medoid", 0.75)
-    assert type(adaptive).from_json(adaptive.to_json()) == adaptive
-
-
-def test_test_runs_take_nothing(tmp_path: Path) -> None:
-    with study(tmp_path / "s", QUESTIONS) as (app, _):
-        rater, tester = app.participant(), app.participant()
-        rater.join()
-        rater.round()
-        app.survey.preparation.step()
-        tester.join(test=app.survey.store.test_link())
-        tester.round()
-        ((left,),) = look(app, select(func.count()).select_from(prepared))
-        assert left == 40
+    (block,) = load_study(folder).designs.values()
+    assert (block.policy, block.chosen) == ("adaptive medoid", 0.75)
+    stored = Design.from_json(block.to_json())
+    assert stored.to_json() == block.to_json()
+    assert (stored.objects, stored.tests) == (block.objects, block.tests)

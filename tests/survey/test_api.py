@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import threading
 import time
-from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,30 +13,47 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from PIL import Image
 
-from studies import Prolific, edit, running
+from studies import Prolific, Running, edit, running
 from trilens.errors import SurveyError
 from trilens_survey import links, researcher
 from trilens_survey.app import make_app
 from trilens_survey.auth import PARTICIPANT
-from trilens_survey.database import Database
+from trilens_survey.database import Database, open_database
 from trilens_survey.example import write_example
 from trilens_survey.payment import payments_due
 from trilens_survey.server import Options
-from trilens_survey.status import status
+from trilens_survey.status import Status, status
 from trilens_survey.store.administration import all_about, erase, pause, resume
 
 
-@pytest.fixture
-def app(folder: Path, database: Database) -> Any:
-    """Every test here runs on both databases."""
-    with running(folder, database) as portal:
-        yield portal
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def app(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    """The example study on each database; every test has participants of its own."""
+    folder = tmp_path_factory.mktemp("api") / "study"
+    write_example(folder)
+    url = None
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres").database()
+    with running(folder, open_database(folder, url)) as served:
+        yield served
 
 
-def test_a_round_from_join_to_the_end(app: Any) -> None:
-    rater = app.participant()
-    rater.join(platform_id="p1", language="de")
+def counts(app: Running) -> Status:
+    with app.survey.database.reading() as connection:
+        return status(connection, 0)
+
+
+def join(app: Running, **body: Any) -> Any:
+    """The reply to somebody new."""
+    return app.participant().post("/api/join", json={"consent": True, **body})
+
+
+def test_a_round_from_join_to_the_end(app: Running) -> None:
+    rater = app.joined(platform_id="whole", language="de")
     first = rater.question()
     assert {"token", "kind", "objects", "round", "number", "of"} <= first.keys()
     assert (first["kind"], first["round"], first["number"], first["of"]) == ("central", 1, 1, 20)
@@ -44,49 +61,49 @@ def test_a_round_from_join_to_the_end(app: Any) -> None:
     assert rater.question() == first
     asked = rater.round()
     assert [question["number"] for question in asked] == list(range(1, 21))
-    assert rater.question() | {"answers": 0} == {
-        "round_done": True, "round": 1, "rounds": 3, "answers": 0, "may_finish": True,
+    assert rater.question() == {
+        "round_done": True, "round": 1, "rounds": 3, "answers": 20, "may_finish": True,
     }  # fmt: skip
     begun = rater.post("/api/round")
     assert begun.status_code == 200
     assert begun.json()["round"] == 2
-    # a second press changes nothing
-    assert rater.post("/api/round").json() == begun.json()
+    assert rater.post("/api/round").json() == begun.json(), "a second press changes nothing"
     rater.round()
     rater.post("/api/round")
     rater.round()
     end = rater.question()
-    assert end["done"] is True
+    assert (end["done"], end["answers"]) == (True, 60)
     assert end["completion"] == {"code": "THANKS", "url": None}
-    assert end["answers"] == 60
     assert rater.post("/api/round").status_code == 409
 
 
-def test_without_consent_nothing_is_stored(app: Any) -> None:
-    rater = app.participant()
+def test_without_consent_nothing_is_stored(app: Running) -> None:
+    before = counts(app).participants
     for body in ({}, {"consent": False}, {"consent": False, "platform_id": "p"}):
-        answer = rater.post("/api/join", json=body)
+        answer = app.participant().post("/api/join", json=body)
         assert answer.status_code == 400
         assert "set-cookie" not in answer.headers
-    with app.survey.database.reading() as connection:
-        assert status(connection, 0).participants == 0
+    assert counts(app).participants == before
 
 
-def test_an_answer_is_stored_once(app: Any) -> None:
-    rater = app.participant()
-    rater.join()
+def test_an_answer_is_stored_once_and_may_bring_the_next_question(app: Running) -> None:
+    before = counts(app).answers
+    rater = app.joined()
     question = rater.question()
-    chosen, other = question["objects"][:2]
+    token, (chosen, other, _) = question["token"], question["objects"]
     for _ in range(3):
-        answer = rater.answer(question["token"], chosen)
+        answer = rater.answer(token, chosen)
         assert (answer.status_code, answer.json()) == (200, {"stored": True})
-    assert rater.answer(question["token"], other).status_code == 409
-    with app.survey.database.reading() as connection:
-        assert status(connection, 0).answers == 1
-    assert rater.question()["number"] == 2
+    assert rater.answer(token, other).status_code == 409
+    assert counts(app).answers == before + 1
+    body = {"token": token, "chosen": chosen, "seconds": 0.5}
+    answer = rater.post("/api/answer?next=1", json=body).json()
+    assert answer == {"stored": True, "next": rater.question()}
+    assert answer["next"]["number"] == 2
 
 
-def test_refusals(app: Any) -> None:
+def test_refusals(app: Running) -> None:
+    before = counts(app).answers
     rater, other, stranger = app.participant(), app.participant(), app.participant()
     rater.join()
     other.join()
@@ -95,39 +112,34 @@ def test_refusals(app: Any) -> None:
     assert other.answer(token, chosen).status_code == 403
     assert stranger.answer(token, chosen).status_code == 401
     assert stranger.get("/api/question").status_code == 401
-    assert stranger.post("/api/round").status_code == 401
-    assert stranger.post("/api/finish").status_code == 401
+    for call in ("round", "finish"):
+        assert stranger.post(f"/api/{call}").status_code == 401
     assert rater.answer("never-issued", chosen).status_code == 404
     assert rater.answer(token, "not shown").status_code == 422
-    for seconds in (-1, "soon", None, 1e300):
-        assert rater.answer(token, chosen, seconds).status_code == 422
-    for body in ("", "{", "[]", '{"token": 1}', '{"seconds": NaN, "token": "a", "chosen": "b"}'):
-        sent = rater.post("/api/answer", content=body, headers={"content-type": "application/json"})
+    for seconds in (0, -1, True, "1", None, 1e300):
+        assert rater.answer(token, chosen, seconds).status_code == 422  # type: ignore[arg-type]
+    for text in ("", "{", "[]", '{"token": 1}', '{"seconds": NaN, "token": "a", "chosen": "b"}'):
+        sent = rater.post("/api/answer", content=text, headers={"content-type": "application/json"})
         assert sent.status_code == 422
+    words = {"token": token, "missing": question["objects"]}
+    assert rater.post("/api/skip", json=words).status_code == 422, "words are always there"
     assert rater.post("/api/finish").status_code == 409
-    with app.survey.database.reading() as connection:
-        assert status(connection, 0).answers == 0
+    assert rater.question() == question
+    assert counts(app).answers == before
+    assert app.participant().get("/healthz").json() == {"ok": True}
 
 
-def test_the_next_question_comes_with_the_answer_where_asked_for(app: Any) -> None:
-    rater = app.participant()
-    rater.join()
-    question = rater.question()
-    body = {"token": question["token"], "chosen": question["objects"][2], "seconds": 0.5}
-    answer = rater.post("/api/answer?next=1", json=body).json()
-    assert answer["stored"] is True
-    assert answer["next"] == rater.question()
-
-
-def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database: Database) -> None:
-    from PIL import Image
-
+def pictured(folder: Path) -> Path:
+    """The example with pictures, and one round."""
     (folder / "pictures").mkdir()
     for i, line in enumerate((folder / "objects.csv").read_text().splitlines()[1:]):
         picture = Image.new("RGB", (8, 8), (i, 0, 0))
         picture.save(folder / "pictures" / f"{line.split(',')[0]}.png")
-    edit(folder, ("objects: objects.csv", "objects: pictures"), ("most: 3 ", "most: 1 "))
-    with running(folder, database) as app:
+    return edit(folder, ("objects: objects.csv", "objects: pictures"), ("most: 3 ", "most: 1 "))
+
+
+def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database: Database) -> None:
+    with running(pictured(folder), database) as app:
         rater = app.participant()
         receipt = rater.join(platform_id="P")
         first = rater.question()
@@ -148,124 +160,137 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
             (body | {"missing": [elsewhere, *first["objects"]]}, 422),
         ):
             assert rater.post("/api/skip", json=wrong).status_code == said
-        stranger = app.participant()
-        stranger.join()
+        stranger = app.joined()
         assert stranger.post("/api/skip", json=body).status_code == 403
         rater.round()
         end = rater.question()
         assert end["completion"]["code"] == "THANKS", "test questions included"
         assert end["answers"] == 19
         with app.survey.database.reading() as connection:
-            found = status(connection, 0)
             about = all_about(connection, receipt)
             (paid,) = payments_due(connection)
+        found = counts(app)
         assert (found.skipped, paid.skipped, paid.answers) == (1, 1, 19)
         assert found.missing == dict.fromkeys(sorted(first["objects"][:2]), 1)
         assert about is not None
         assert [q["skipped"] for q in about["questions"]] == [True] + [False] * 19
         app.survey.writer.submit(lambda c: erase(c, receipt)).result()
+        assert counts(app).skipped == 0
+
+
+def test_the_completion_code_needs_answers(folder: Path) -> None:
+    """Whoever says that no picture comes is asked no more, and gets no code."""
+    edit(pictured(folder), ("  # failed: SORRY", "  failed: SORRY"))
+
+    def skip(client: Any) -> dict[str, Any]:
+        asked = client.question()
+        body = {"token": asked["token"], "missing": asked["objects"][:1]}
+        return dict(client.post("/api/skip", json=body).json())
+
+    with running(folder) as app:
+        script, honest = app.participant(), app.participant()
+        script.join(platform_id="script")
+        for _ in range(5):
+            assert "failed_code" not in skip(script)
+        end = skip(script)
+        assert (end["done"], end["short"], end["answers"]) == (True, True, 0)
+        assert end["completion"] == {"code": None, "url": None}
+        assert script.post("/api/round").json() == script.question() == end
+        honest.join(platform_id="honest")
+        for _ in range(5):
+            skip(honest)
+        honest.round()
+        assert honest.question()["completion"]["code"] == "THANKS", "three quarters are enough"
         with app.survey.database.reading() as connection:
-            assert status(connection, 0).skipped == 0
+            paid = {row.platform_id: row.code for row in payments_due(connection)}
+        assert paid == {"script": None, "honest": "THANKS"}
 
 
-def test_a_question_of_words_cannot_be_left_out(app: Any) -> None:
+def test_whoever_comes_back_goes_on(app: Running) -> None:
     rater = app.participant()
-    rater.join()
-    asked = rater.question()
-    body = {"token": asked["token"], "missing": asked["objects"]}
-    assert rater.post("/api/skip", json=body).status_code == 422
-    assert rater.question() == asked
-
-
-def test_whoever_comes_back_goes_on(app: Any) -> None:
-    rater = app.participant()
-    receipt = rater.join(platform_id="p1")
+    receipt = rater.join(platform_id="back")
     question = rater.question()
-    assert rater.join(platform_id="p1") == receipt
-    assert rater.join() == receipt
+    assert rater.join(platform_id="back") == rater.join() == receipt
     assert rater.question() == question
     # somebody else at the same computer, by the platform's word
-    assert rater.join(platform_id="p2") != receipt
+    assert rater.join(platform_id="another") != receipt
     assert rater.question()["token"] != question["token"]
 
 
-def test_a_platform_id_is_no_password(app: Any) -> None:
+def test_a_platform_id_is_no_password(app: Running) -> None:
     """Somebody's id alone gives neither their receipt nor their cookie, and begins nothing."""
     rater = app.participant()
-    receipt = rater.join(platform_id="p1")
+    receipt = rater.join(platform_id="known")
     question = rater.question()
+    before = counts(app).participants
     stranger = app.participant()
-    refused = stranger.post("/api/join", json={"consent": True, "platform_id": "p1"})
-    assert refused.status_code == 409
-    assert refused.json()["code"] == "in_use"
+    refused = stranger.post("/api/join", json={"consent": True, "platform_id": "known"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "in_use")
     assert receipt not in refused.text
     assert not stranger.cookies
     assert stranger.post("/api/leave", json={"keep": False}).status_code == 401
     assert rater.question() == question
-    with app.survey.database.reading() as connection:
-        assert status(connection, 0).participants == 1
+    assert counts(app).participants == before
 
 
-def test_a_lost_reply_to_join_does_not_use_up_the_id(app: Any) -> None:
-    lost = app.participant()
-    old = lost.join(platform_id="p1")
-    rater = app.participant()
-    new = rater.join(platform_id="p1")
-    assert new != old
+def test_a_lost_reply_to_join_does_not_use_up_the_id(app: Running) -> None:
+    lost, rater = app.participant(), app.participant()
+    old = lost.join(platform_id="lost")
+    before = counts(app).participants
+    assert rater.join(platform_id="lost") != old
     assert lost.get("/api/question").status_code == 401
     assert "token" in rater.question()
-    again = app.participant().post("/api/join", json={"consent": True, "platform_id": "p1"})
-    assert again.status_code == 409
-    with app.survey.database.reading() as connection:
-        assert status(connection, 0).participants == 1
+    assert join(app, platform_id="lost").status_code == 409
+    assert counts(app).participants == before
 
 
-def test_the_receipt_goes_on_in_another_browser(app: Any) -> None:
-    rater = app.participant()
-    receipt = rater.join(platform_id="p1")
+def test_the_receipt_goes_on_in_another_browser(app: Running) -> None:
+    rater, other_device = app.participant(), app.participant()
+    receipt = rater.join(platform_id="devices")
     question = rater.question()
-    other_device = app.participant()
-    assert other_device.join(platform_id="p1", receipt=receipt.lower()) == receipt
+    assert other_device.join(platform_id="devices", receipt=receipt.lower()) == receipt
     assert other_device.question() == question
     other_device.round()
-    assert rater.post("/api/finish").json()["done"] is True
+    for _ in range(2):
+        assert rater.post("/api/finish").json()["done"] is True
     for device in (rater, other_device):
-        assert device.join(platform_id="p1") == receipt, "the cookie is enough"
+        assert device.join(platform_id="devices") == receipt, "the cookie is enough"
         assert device.question()["done"] is True
         assert device.post("/api/round").status_code == 409
-    for body in ({"receipt": "ABCD-EFGH-JKMN-PQRS"}, {"receipt": receipt, "platform_id": "p2"}):
-        wrong = app.participant().post("/api/join", json={"consent": True, **body})
-        assert wrong.status_code == 404
+    assert rater.join() != receipt, "whoever has finished makes room for the next"
+    for body in ({"receipt": "ABCD-EFGH-JKMN-PQRS"}, {"receipt": receipt, "platform_id": "other"}):
+        assert join(app, **body).status_code == 404
 
 
 SECRET = "a secret of the link"
+PROLIFIC = ("code: THANKS", "code: ABC\n  platform: prolific")
 
 
 @pytest.mark.parametrize("signed", [False, True])
 def test_a_link_may_need_a_secret(folder: Path, signed: bool) -> None:
     """Nobody fills the places with ids that they made up."""
     links = f"links: {{secret: {SECRET}, signed: {str(signed).lower()}}}\nretention:"
-    edit(folder, ("retention:", links), ("code: THANKS", "code: ABC\n  platform: prolific"))
+    edit(folder, ("retention:", links), PROLIFIC)
     signature = hmac.new(SECRET.encode(), b"p1", "sha256").hexdigest()
     right = {"signature": signature} if signed else {"key": SECRET}
+    wrong = [
+        {"platform_id": "p1"} | given
+        for given in ({}, {"key": "x"}, {"signature": "x"}, {"key": signature})
+    ]
+    wrong += [{"platform_id": who} | right for who in (None, "", "{{%PROLIFIC_PID%}}")]
+    if signed:  # the signature is of one id alone
+        wrong.append({"platform_id": "p2"} | right)
     with running(folder) as app:
-        for given in ({}, {"key": "x"}, {"signature": "x"}, {"key": signature}):
-            body = {"consent": True, "platform_id": "p1", **given}
-            refused = app.participant().post("/api/join", json=body)
-            assert (refused.status_code, refused.json()["code"]) == (403, "link")
-        if signed:  # the signature is of one id alone
-            body = {"consent": True, "platform_id": "p2", **right}
-            assert app.participant().post("/api/join", json=body).status_code == 403
-        assert app.participant().join(platform_id="p1", **right)
-        assert app.participant().join(test=app.survey.store.test_link())
+        assert app.participant().get("/api/study").json()["needs_id"] is True
+        for body in wrong:
+            refused = join(app, **body)
+            assert (refused.status_code, refused.json()["code"]) == (403, "link"), body
+        assert join(app, platform_id="p1", **right).status_code == 201
+        assert join(app, test=app.survey.store.test_link()).status_code == 201
 
 
 def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    edit(
-        folder,
-        ("retention:", "links: {prolific: true}\nretention:"),
-        ("code: THANKS", "code: ABC\n  platform: prolific"),
-    )
+    edit(folder, ("retention:", "links: {prolific: true}\nretention:"), PROLIFIC)
     with pytest.raises(SurveyError, match="start it with --public-url"), running(folder):
         pass
     platform = Prolific()
@@ -284,25 +309,23 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
     here = Options(hosts=frozenset({"study.example.org"}))
     with running(folder, options=here) as app:
 
-        def join(token: str, who: str | None = "p1") -> int:
+        def come(token: str, who: str | None = "p1") -> int:
             given = {"consent": True, "platform_id": who, "signature": token}
             client = app.participant()
             joined = client.post("/api/join", json=given)
             client.get("/api/question")
             return joined.status_code
 
-        assert [join(token) for token in wrong] == [403] * len(wrong)
-        assert join(platform.token(kid="unknown")) == 503, "the keys were read just now"
-        assert join(good, "p2") == join(good, None) == 403, "it is good for one id alone"
-        assert join(platform.token(aud="study.example.org")) == 201
-        assert join(good) == 409, "the id is in use"
+        assert [come(token) for token in wrong] == [403] * len(wrong)
+        assert come(platform.token(kid="unknown")) == 503, "the keys were read just now"
+        assert come(good, "p2") == come(good, None) == 403, "it is good for one id alone"
+        assert come(platform.token(aud="study.example.org")) == 201
+        assert come(good) == 409, "the id is in use"
         platform.close()
-        assert join(platform.token(prolific={"PROLIFIC_PID": "p4"}), "p4") == 201, "known for a day"
+        assert come(platform.token(prolific={"PROLIFIC_PID": "p4"}), "p4") == 201, "known for a day"
     with running(folder, options=here) as app:
-        reply = app.participant().post("/api/join", json={"consent": True, "signature": good})
-        assert reply.status_code == 403, "without an id nothing is asked of the platform"
-        body = {"consent": True, "platform_id": "p5", "signature": good}
-        assert app.participant().post("/api/join", json=body).headers["retry-after"] == "5"
+        assert join(app, signature=good).status_code == 403, "nothing is asked of the platform"
+        assert join(app, platform_id="p5", signature=good).headers["retry-after"] == "5"
 
 
 def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -> None:
@@ -310,10 +333,8 @@ def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -
     write_example(one)
     write_example(two)
     with running(one) as first, running(two) as second:
-        rater = first.participant()
-        rater.join()
+        rater = first.joined()
         question = rater.question()
-        value = rater.cookies[first.survey.cookie_name(PARTICIPANT)]
         # a browser sends the cookies of a host whatever the port
         other = second.participant()
         other.cookies.update(dict(rater.cookies))
@@ -322,9 +343,6 @@ def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -
         rater.cookies.set(name, other.cookies[name])
         assert rater.question() == question
         assert "token" in other.question()
-        before = first.participant()
-        before.cookies.set(PARTICIPANT, value)
-        assert before.question() == question, "a cookie of an earlier version"
 
 
 def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,12 +358,12 @@ def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.Monkey
         raise jwt.PyJWKClientConnectionError("too late")
 
     monkeypatch.setattr(jwt.PyJWKClient, "fetch_data", hang)
-    body = {"consent": True, "platform_id": "p1", "signature": forged}
+    body = {"platform_id": "p1", "signature": forged}
     here = Options(hosts=frozenset({"study.example.org"}))
     with running(folder, options=here) as app, ThreadPoolExecutor(1) as pool:
-        first = pool.submit(lambda: app.participant().post("/api/join", json=body).status_code)
+        first = pool.submit(lambda: join(app, **body).status_code)
         assert begun.wait(10)
-        others = [app.participant().post("/api/join", json=body).status_code for _ in range(6)]
+        others = [join(app, **body).status_code for _ in range(6)]
         assert others == [503] * 6
         assert app.participant().get("/api/study").status_code == 200
         assert not first.done()
@@ -353,112 +371,25 @@ def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.Monkey
         assert first.result() == 503
 
 
-def test_a_link_of_prolific_without_an_id_is_refused(folder: Path) -> None:
-    secret = "a secret of the study"
-    edit(
-        folder,
-        ("retention:", f"links: {{secret: {secret}}}\nretention:"),
-        ("code: THANKS", "code: ABC\n  platform: prolific"),
-    )
-    with running(folder) as app:
-        for who, said in ((None, 403), ("", 403), ("{{%PROLIFIC_PID%}}", 403), ("p1", 201)):
-            body = {"consent": True, "platform_id": who, "key": secret}
-            reply = app.participant().post("/api/join", json=body)
-            assert reply.status_code == said, who
-            assert said == 201 or reply.json()["code"] == "link"
-        assert app.participant().get("/api/study").json()["needs_id"] is True
-
-
-def test_a_script_does_not_fill_the_places_of_a_platform(folder: Path) -> None:
-    edit(
-        folder,
-        ("retention:", "quota: {participants: 25}\nretention:"),
-        ("code: THANKS", "code: ABC\n  platform: prolific"),
-    )
-    with running(folder) as app:
-        script = Counter(
-            app.participant().post("/api/join", json={"consent": True, "platform_id": f"made{i}"})
-            .status_code
-            for i in range(40)
-        )  # fmt: skip
-        assert script == {201: 10, 429: 30}
-
-
-def test_the_completion_code_needs_answers(folder: Path, database: Database) -> None:
-    """Whoever says that no picture comes is asked no more, and gets no code."""
-    from PIL import Image
-
-    (folder / "pictures").mkdir()
-    for i, line in enumerate((folder / "objects.csv").read_text().splitlines()[1:]):
-        picture = Image.new("RGB", (8, 8), (i, 0, 0))
-        picture.save(folder / "pictures" / f"{line.split(',')[0]}.png")
-    edit(folder, ("objects: objects.csv", "objects: pictures"), ("most: 3 ", "most: 1 "))
-    edit(folder, ("  # failed: SORRY", "  failed: SORRY"))
-
-    def skip(client: Any) -> dict[str, Any]:
-        asked = client.question()
-        body = {"token": asked["token"], "missing": asked["objects"][:1]}
-        return dict(client.post("/api/skip", json=body).json())
-
-    with running(folder, database) as app:
-        script, honest = app.participant(), app.participant()
-        script.join(platform_id="script")
-        for _ in range(5):
-            assert "failed_code" not in skip(script)
-        end = skip(script)
-        assert (end["done"], end["short"], end["answers"]) == (True, True, 0)
-        assert end["completion"] == {"code": None, "url": None}
-        assert "THANKS" not in str(end)
-        assert script.post("/api/round").json() == end
-        assert script.question() == end
-        honest.join(platform_id="honest")
-        for _ in range(5):
-            skip(honest)
-        honest.round()
-        assert honest.question()["completion"]["code"] == "THANKS", "three quarters are enough"
-        with app.survey.database.reading() as connection:
-            paid = {row.platform_id: row.code for row in payments_due(connection)}
-        assert paid == {"script": None, "honest": "THANKS"}
-
-
-def test_joins_from_one_address_are_limited_but_a_class_may_begin(app: Any) -> None:
-    for _ in range(40):
-        app.participant().join()
-    limiter = app.survey.joins
-    while limiter.allows("127.0.0.1"):
-        pass
-    script = app.participant()
-    refused = script.post("/api/join", json={"consent": True})
-    assert refused.status_code == 429
-    assert limiter.allows("192.0.2.7")
-
-
-def test_a_time_is_a_positive_number(app: Any) -> None:
-    rater = app.participant()
-    rater.join()
-    question = rater.question()
-    for seconds in (0, True, "1", None, -1):
-        body = {"token": question["token"], "chosen": question["objects"][2], "seconds": seconds}
-        assert rater.post("/api/answer", json=body).status_code == 422
-    body = {"token": question["token"], "chosen": question["objects"][2], "seconds": 2}
-    assert rater.post("/api/answer", json=body).status_code == 200
-
-
-def test_a_finished_participant_makes_room_for_the_next(app: Any) -> None:
-    rater = app.participant()
-    receipt = rater.join()
-    rater.round()
-    assert rater.post("/api/finish").json()["done"] is True
-    assert rater.post("/api/finish").json()["done"] is True
-    assert rater.question()["done"] is True
-    assert rater.post("/api/round").status_code == 409
-    assert rater.join() != receipt
+@pytest.mark.parametrize(("changes", "most"), [([PROLIFIC], 10), ([], 200)])
+def test_joins_from_one_address_are_limited_but_a_class_may_begin(
+    folder: Path, changes: list[tuple[str, str]], most: int
+) -> None:
+    with running(edit(folder, *changes)) as app:
+        script = [join(app, platform_id=f"made{i}").status_code for i in range(12)]
+        assert script == [201 if i < most else 429 for i in range(12)]
+        limiter = app.survey.joins
+        used = min(12, most)
+        while limiter.allows("127.0.0.1"):
+            used += 1
+        assert used == most
+        assert join(app).status_code == 429
+        assert limiter.allows("192.0.2.7")
 
 
 def test_the_same_question_after_a_restart(folder: Path, database: Database) -> None:
     with running(folder, database) as first:
-        rater = first.participant()
-        rater.join()
+        rater = first.joined()
         rater.answer(rater.question()["token"], rater.question()["objects"][0])
         question = rater.question()
         cookies = dict(rater.cookies)
@@ -469,66 +400,47 @@ def test_the_same_question_after_a_restart(folder: Path, database: Database) -> 
 
 
 @pytest.mark.parametrize("kind", ["odd", "closer"])
-def test_other_kinds(tmp_path: Path, kind: Any) -> None:
-    from trilens_survey.example import write_example
-
-    write_example(tmp_path / "study", kind)
-    with running(tmp_path / "study") as app:
-        rater = app.participant()
-        rater.join()
+def test_other_kinds_and_the_way_back(tmp_path: Path, kind: Any) -> None:
+    folder = tmp_path / "study"
+    write_example(folder, kind)
+    way = 'code: "A&B"\n  redirect: https://x.org/c?cc={code}&id={platform_id}'
+    with running(edit(folder, ("code: THANKS", way))) as app:
+        rater = app.joined(platform_id="a b/ü")
         question = rater.question()
         assert question["kind"] == kind
         if kind == "closer":
             assert question["anchor"] == question["objects"][0]
             assert rater.answer(question["token"], question["anchor"]).status_code == 422
-        assert rater.answer(question["token"], question["objects"][2]).status_code == 200
-
-
-def test_the_way_back_is_filled_in(folder: Path) -> None:
-    edit(
-        folder,
-        ("code: THANKS", 'code: "A&B"\n  redirect: https://x.org/c?cc={code}&id={platform_id}'),
-        ("most: 3", "most: 1"),
-    )
-    with running(folder) as app:
-        rater = app.participant()
-        rater.join(platform_id="a b/ü")
         rater.round()
-        url = rater.question()["completion"]["url"]
+        url = rater.post("/api/finish").json()["completion"]["url"]
         assert url == "https://x.org/c?cc=A%26B&id=a%20b%2F%C3%BC"
 
 
-def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
-    from trilens_survey.store.administration import put_setting
-
-    rater = app.participant()
-    rater.join()
-    app.survey.writer.submit(lambda c: put_setting(c, "closed", "yes")).result()
-    assert app.participant().post("/api/join", json={"consent": True}).status_code == 403
-    assert len(rater.round()) == 20
-    assert rater.question()["done"] is True
-    assert rater.post("/api/round").status_code == 403
-
-
-def test_a_pause_between_rounds_is_told_as_one_and_gives_no_code(folder: Path) -> None:
-    edit(folder, ("  needed: 1 ", "  needed: 2 "))
+@pytest.mark.parametrize("needed", [1, 2])
+def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> None:
+    """Where more rounds are needed, it is told as a pause, and gives no code."""
+    edit(folder, ("  needed: 1 ", f"  needed: {needed} "))
     with running(folder) as app:
         between, within = app.participant(), app.participant()
         between.join()
         between.round()
         within.join()
         app.survey.writer.submit(lambda c: pause(c, "researcher")).result()
-        within.round()
+        assert join(app).status_code == 403
+        assert len(within.round()) == 20, "a round that was begun goes on"
         for rater in (between, within):
             assert rater.post("/api/round").status_code == 403
+            if needed == 1:
+                assert rater.question()["done"] is True
+                continue
             assert rater.question() == {"paused": True, "round": 1, "answers": 20}
             assert rater.post("/api/finish").status_code == 409
         app.survey.writer.submit(lambda c: resume(c, "researcher")).result()
-        for rater in (between, within):
-            assert rater.question()["round_done"] is True
-            rater.post("/api/round")
-            rater.round()
-            assert rater.post("/api/finish").json()["completion"]["code"] == "THANKS"
+        if needed == 2:
+            assert between.question()["round_done"] is True
+            between.post("/api/round")
+            between.round()
+            assert between.post("/api/finish").json()["completion"]["code"] == "THANKS"
 
 
 def test_study_texts(app: Any) -> None:
@@ -541,10 +453,6 @@ def test_study_texts(app: Any) -> None:
         assert rater.get(f"/api/study?language={asked}").json()["language"] == given
     rater.join(language="de-CH")
     assert rater.question()["stimuli"][0]["text"].split()[0] in ("ein", "eine")
-
-
-def test_health(app: Any) -> None:
-    assert app.participant().get("/healthz").json() == {"ok": True}
 
 
 def test_the_page_lists_every_call(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from axe_core_python.selenium import Axe
 
 from browser import Browser
@@ -25,6 +26,7 @@ return new Promise((done) => {
 """
 
 
+@pytest.mark.usefixtures("analyses")
 def test_the_first_password_then_results_that_grow(app: Running, browser: Browser) -> None:
     key = app.survey.writer.submit(make_first_key).result()
     browser.resize(1280, 900)
@@ -36,8 +38,7 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
         "a long enough one",
     )
     assert browser.run(UNTIL, "0", "#n-answers")
-    rater = app.participant()
-    rater.join()
+    rater = app.joined()
     question = rater.question()
     rater.answer(question["token"], question["objects"][0])
     assert browser.run(UNTIL, "1", "#n-answers")
@@ -57,6 +58,7 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
     assert browser.run(UNTIL, "Sign in", "h1")
 
 
+@pytest.mark.usefixtures("analyses")
 def test_axe_finds_nothing_on_any_page_and_nothing_scrolls_sideways(
     app: Running, browser: Browser
 ) -> None:

@@ -19,10 +19,10 @@ def test_a_killed_and_a_stopped_server_lose_nothing(folder: Path, serve: Any) ->
     """And until there is a password, each start prints the link to set one."""
     server = serve(long_study(folder))
     crowd = Crowd(server, size=8, seed=1)
-    crowd.answer_until({30: server.kill})
+    crowd.answer_until({20: server.kill})
     server.start()
     before = crowd.check(open_database(folder))
-    assert before >= 30
+    assert before >= 20
     status: list[int] = []
     stopping: list[threading.Thread] = []
 
@@ -30,7 +30,7 @@ def test_a_killed_and_a_stopped_server_lose_nothing(folder: Path, serve: Any) ->
         stopping.append(threading.Thread(target=lambda: status.append(server.stop())))
         stopping[0].start()
 
-    crowd.answer_until({60: stop})
+    crowd.answer_until({20: stop})
     stopping[0].join()
     assert status == [0]
     assert sum("/researcher/first?key=" in line for line in server.lines) == 2
@@ -38,7 +38,7 @@ def test_a_killed_and_a_stopped_server_lose_nothing(folder: Path, serve: Any) ->
     command = ["survey", "password", str(folder), "--password", "a long enough one"]
     assert CliRunner().invoke(trilens, command).exit_code == 0
     server.start()
-    assert crowd.check(open_database(folder)) >= before + 60
+    assert crowd.check(open_database(folder)) >= before + 20
     crowd.close()
     assert server.stop() == 0
     # one JSON object a line, but for the line for people
@@ -47,35 +47,16 @@ def test_a_killed_and_a_stopped_server_lose_nothing(folder: Path, serve: Any) ->
 
 
 @pytest.mark.slow
-def test_three_kills_lose_nothing(folder: Path, serve: Any) -> None:
-    server = serve(long_study(folder))
-    crowd = Crowd(server, size=8, seed=1)
-    before = 0
-    for told in (40, 75, 33):
-        crowd.answer_until({told: server.kill})
-        server.start()
-        now = crowd.check(open_database(folder))
-        assert now >= before + told
-        before = now
-    crowd.close()
-
-
-@pytest.mark.parametrize(
-    "strikes", [(20, 40), pytest.param((40, 70, 100), marks=pytest.mark.slow)], ids=str
-)
 def test_killed_backends_of_postgresql_lose_nothing(
-    folder: Path, postgres: Postgres, postgres_url: str, serve: Any, strikes: tuple[int, ...]
+    folder: Path, postgres: Postgres, postgres_url: str, serve: Any
 ) -> None:
     """The server outlives its backends; in the end it is killed too."""
     server = serve(long_study(folder), "--database", postgres_url)
     crowd = Crowd(server, size=6, seed=2)
-    *backends, last = strikes
-    crowd.answer_until(
-        {told: lambda: postgres.kill_backends(postgres_url) for told in backends}
-        | {last: server.kill}
-    )
+    strike = lambda: postgres.kill_backends(postgres_url)  # noqa: E731
+    crowd.answer_until({40: strike, 70: strike, 100: server.kill})
     server.start()
-    assert crowd.check(open_database(folder, postgres_url)) >= last
+    assert crowd.check(open_database(folder, postgres_url)) >= 100
     crowd.close()
 
 
@@ -99,7 +80,7 @@ def test_a_restarted_postgresql_loses_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 6])
-def test_ten_restarts_of_postgresql_heal_by_themselves(
+def test_four_restarts_of_postgresql_heal_by_themselves(
     folder: Path, postgres: Postgres, postgres_url: str, serve: Any, size: int
 ) -> None:
     """With a single participant, whose answer is sent a dozen times meanwhile, and with six."""
@@ -114,8 +95,7 @@ def test_ten_restarts_of_postgresql_heal_by_themselves(
             assert refused.status_code >= 500
         postgres.start()
 
-    restarts = 10
-    crowd.answer_until({10 * i: restart for i in range(1, restarts)} | {100: server.kill})
+    crowd.answer_until({10: restart, 20: restart, 30: restart, 40: restart, 50: server.kill})
     server.start()
-    assert crowd.check(open_database(folder, postgres_url)) >= 100
+    assert crowd.check(open_database(folder, postgres_url)) >= 50
     crowd.close()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from studies import Client, Running, running
-from trilens_survey.database import Database
+from trilens_survey.database import open_database
 
 
 def operations(app: Running) -> dict[str, Any]:
@@ -31,15 +31,20 @@ def fuzz(url: str, operation: Any, mode: Any, cookies: dict[str, str], examples:
     send()
 
 
-@pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])
-def test_no_call_makes_the_server_fail(folder: Any, database: Database, examples: int) -> None:
+@pytest.mark.parametrize(
+    ("where", "examples"),
+    [("sqlite", 3), *(pytest.param(w, 40, marks=pytest.mark.slow) for w in ("sqlite", "postgres"))],
+)
+def test_no_call_makes_the_server_fail(
+    request: pytest.FixtureRequest, folder: Any, where: str, examples: int
+) -> None:
     from schemathesis.generation import GenerationMode
 
-    with running(folder, database) as app:
+    url = None if where == "sqlite" else request.getfixturevalue("postgres_url")
+    with running(folder, open_database(folder, url)) as app:
         every = operations(app)
         assert {"POST /api/join", "GET /api/question", "POST /api/answer"} <= every.keys()
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         for name, operation in every.items():
             # a call that takes nothing, or any key, cannot be given the wrong thing
             takes = bool(operation.body) or bool(operation.query)
@@ -47,8 +52,7 @@ def test_no_call_makes_the_server_fail(folder: Any, database: Database, examples
                 cookies = {} if "join" in name else dict(rater.cookies)
                 fuzz(app.url, operation, mode, cookies, examples)
         # and it still does its work
-        other = app.participant()
-        other.join()
+        other = app.joined()
         assert len(other.round()) == 20
 
 
@@ -59,8 +63,7 @@ def joined(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("fuzz") / "study"
     write_example(folder)
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         yield rater
 
 
@@ -71,7 +74,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.dictionaries(st.sampled_from(["token", "chosen", "seconds", "consent", "x"]), JSON)
     | JSON,
@@ -85,7 +88,7 @@ def test_any_json_is_answered(joined: Client, body: Any, path: str) -> None:
     assert answer.status_code < 500
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=200), kind=st.sampled_from(["application/json", "text/plain", "x"]))
 def test_any_bytes_are_answered(joined: Client, body: bytes, kind: str) -> None:
     for path in ("/api/join", "/researcher/sign-in"):

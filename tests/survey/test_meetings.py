@@ -132,12 +132,12 @@ def test_one_answer_is_new(folder: Path, postgres_url: str) -> None:
     with opened(folder, postgres_url) as survey:
         store = survey.store
         receipt = survey.writer.submit(lambda c: store.join(c, None, "en")).result()
-        shown = survey.writer.submit(lambda c: store.screen(c, by_receipt(c, receipt))).result()
+        shown = survey.writer.submit(lambda c: store.screen(c, receipt)).result()
         answer = [
-            lambda c, name=name: store.answer(c, receipt, shown.token, name, 1.0).new
-            for name in shown.objects[:2]
+            lambda c, name=name: store.answer(c, receipt, shown["token"], name, 1.0)
+            for name in shown["objects"][:2]
         ]
-        assert meet(survey.writer, postgres_url, answer[0], answer[0]) == [True, False]
+        assert meet(survey.writer, postgres_url, answer[0], answer[0]) == [{"stored": True}] * 2
         (status,) = [
             outcome.status
             for outcome in meet(survey.writer, postgres_url, *answer)
@@ -150,10 +150,10 @@ def test_one_answer_is_new(folder: Path, postgres_url: str) -> None:
 def test_a_round_is_begun_once(folder: Path, postgres_url: str) -> None:
     with running(folder, open_database(folder, postgres_url)) as app:
         rater = app.participant()
-        rater.join()
+        receipt = rater.join()
         rater.round()
         survey = app.survey
-        begin = [lambda c: survey.store.begin_round(c, 1)] * 2
+        begin = [lambda c: survey.store.begin_round(c, receipt)] * 2
         assert meet(survey.writer, postgres_url, *begin) == [None, None]
         assert number_of(survey, assignments) == 40
 

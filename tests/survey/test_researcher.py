@@ -10,37 +10,57 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 import trilens as tl
 from studies import Client, Running, edit, running
 from trilens.report import words
+from trilens_survey import SETS
 from trilens_survey.auth import make_first_key, set_password
 from trilens_survey.charts import over_time, response_times
 from trilens_survey.dashboard import BackgroundAnalysis, ChildProcess, Findings
+from trilens_survey.example import write_example
 from trilens_survey.export import collect
 from trilens_survey.log import ChildFailed, JsonLines
-from trilens_survey.sets import SETS
+from trilens_survey.server import Options
 from trilens_survey.status import progress
 
 PASSWORD = "a long enough one"
 
 
-@pytest.fixture
-def secured(app: Running) -> Running:
-    """The example study with a password."""
+def with_password(app: Running) -> Running:
     app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
     return app
 
 
+@pytest.fixture
+def secured(app: Running) -> Running:
+    """The example study with a password."""
+    return with_password(app)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The same, for tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("researcher") / "study"
+    write_example(folder)
+    with running(folder) as app:
+        with_password(app).rater()
+        yield app
+
+
+def sign_in(browser: Client, password: str = PASSWORD) -> Any:
+    return browser.post("/researcher/sign-in", data={"password": password})
+
+
 def signed_in(app: Running) -> Client:
     browser = app.participant()
-    answer = browser.post("/researcher/sign-in", data={"password": PASSWORD})
+    answer = sign_in(browser)
     assert answer.status_code == 303, answer.text
     return browser
 
@@ -52,8 +72,8 @@ def csrf(browser: Client) -> str:
     return found[1]
 
 
-def analysed(app: Running, browser: Client) -> str:
-    """The live part of the dashboard, with the answers of this moment analysed."""
+def analyzed_now(app: Running, browser: Client) -> str:
+    """The live part of the dashboard, with the answers of this moment analyzed_now."""
     app.survey.dashboard.analysis.wait()
     asked = browser.post("/researcher/analyze", data={"csrf": csrf(browser)})
     assert asked.status_code == 303
@@ -69,10 +89,8 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
     assert browser.get(f"/researcher/first?key={key}").status_code == 200
     short = browser.post("/researcher/first", data={"key": key, "password": "short"})
     assert short.status_code == 422
-    assert (
-        browser.post("/researcher/first", data={"key": "x", "password": PASSWORD}).status_code
-        == 403
-    )
+    wrong = browser.post("/researcher/first", data={"key": "x", "password": PASSWORD})
+    assert wrong.status_code == 403
     answer = browser.post("/researcher/first", data={"key": key, "password": PASSWORD})
     assert answer.status_code == 303
     assert browser.get("/researcher/").status_code == 200
@@ -83,8 +101,8 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
     assert app.survey.writer.submit(make_first_key).result() is None
 
 
-def test_every_page_for_researchers_turns_strangers_away(secured: Running) -> None:
-    stranger = secured.participant()
+def test_every_page_for_researchers_turns_strangers_away(shared: Running) -> None:
+    stranger = shared.participant()
     pages = {"GET": ["", "live", "export", "payments", "payments.csv", "log"],
              "POST": ["analyze", "close", "open", "erase", "participant", "sign-out"]}  # fmt: skip
     for method, names in pages.items():
@@ -95,114 +113,127 @@ def test_every_page_for_researchers_turns_strangers_away(secured: Running) -> No
             assert answer.headers["location"] == "/researcher/sign-in", page
 
 
-def test_a_wrong_password_and_a_used_up_cookie(secured: Running) -> None:
-    browser = secured.participant()
-    wrong = browser.post("/researcher/sign-in", data={"password": "not this one"})
+def test_a_wrong_password_and_a_used_up_cookie(shared: Running) -> None:
+    wrong = sign_in(shared.participant(), "not this one")
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
-    browser = signed_in(secured)
+    browser = signed_in(shared)
     assert browser.get("/researcher/").status_code == 200
     copied = dict(browser.cookies)
     left = browser.post("/researcher/sign-out", data={"csrf": csrf(browser)})
     assert left.status_code == 303
-    replayed = secured.participant(cookies=copied)
-    assert replayed.get("/researcher/").status_code == 303
+    assert shared.participant(cookies=copied).get("/researcher/").status_code == 303
 
 
-def test_the_cookie_is_shut_to_scripts_and_to_other_sites(secured: Running) -> None:
-    answer = secured.participant().post("/researcher/sign-in", data={"password": PASSWORD})
-    cookie = answer.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=strict" in cookie
-    assert "Path=/researcher" in cookie
+def test_the_cookie_is_shut_to_scripts_and_to_other_sites(shared: Running) -> None:
+    cookie = sign_in(shared.participant()).headers["set-cookie"]
+    for part in ("HttpOnly", "SameSite=strict", "Path=/researcher"):
+        assert part in cookie
     assert "Secure" not in cookie
-    proxied = secured.participant(headers={"x-forwarded-proto": "https"})
-    answer = proxied.post("/researcher/sign-in", data={"password": PASSWORD})
-    assert "Secure" in answer.headers["set-cookie"]
+    proxied = shared.participant(headers={"x-forwarded-proto": "https"})
+    assert "Secure" in sign_in(proxied).headers["set-cookie"]
 
 
-def test_forms_need_the_sessions_own_token(secured: Running) -> None:
-    browser = signed_in(secured)
-    other = csrf(signed_in(secured))
-    for token in ("", "x", other):
-        answer = browser.post("/researcher/close", data={"csrf": token})
-        assert answer.status_code == 403
-    assert browser.post("/researcher/close").status_code == 403
-    assert secured.participant().join()
+def test_forms_need_the_sessions_own_token(shared: Running) -> None:
+    browser = signed_in(shared)
+    for form in ({}, {"csrf": "x"}, {"csrf": csrf(signed_in(shared))}):
+        assert browser.post("/researcher/close", data=form).status_code == 403
+    assert shared.participant().join()
 
 
-def test_closing_and_opening(secured: Running) -> None:
-    browser = signed_in(secured)
+def test_closing_and_opening(shared: Running) -> None:
+    browser = signed_in(shared)
     token = csrf(browser)
     browser.post("/researcher/close", data={"csrf": token})
     assert "Go on" in browser.get("/researcher/?done=paused").text
-    refused = secured.participant().post("/api/join", json={"consent": True})
+    refused = shared.participant().post("/api/join", json={"consent": True})
     assert refused.status_code == 403
     browser.post("/researcher/open", data={"csrf": token})
-    assert secured.participant().join()
+    assert shared.participant().join()
 
 
-def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) -> None:
-    browser = signed_in(secured)
-    assert "No answers yet" in browser.get("/researcher/").text
-    rater = secured.participant()
-    rater.join()
-    for answers in (1, 2, 3):
-        question = rater.question()
-        rater.answer(question["token"], question["objects"][0])
-        # the page rests for a moment after heavy work; here each look is a new one
-        secured.survey.dashboard.forget()
-        assert f'<b id="n-answers">{answers}</b>' in browser.get("/researcher/live").text
-    rater.round()
-    page = analysed(secured, browser)
+NASTY = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A study with markup in its names, answered by one who does not look."""
+    folder = tmp_path_factory.mktemp("careless") / "study"
+    write_example(folder)
+    objects = folder / "objects.csv"
+    objects.write_text(objects.read_text().replace("walnut,a walnut", f"{NASTY},<b onx=1>&"))
+    edit(folder, ("en: Fruit and other food", 'en: "<img src=x onerror=alert(1)>"'))
+    with running(folder) as app:
+        tests = {frozenset(test.objects) for test in app.survey.study.first.known}
+        rater = with_password(app).joined(platform_id=NASTY)
+        while "token" in (question := rater.question()):
+            is_test = frozenset(question["objects"]) in tests
+            rater.answer(question["token"], "bread" if is_test else question["objects"][0], 0.5)
+        yield app
+
+
+def test_the_dashboard_says_what_the_library_says(careless: Running) -> None:
+    browser = signed_in(careless)
+    page = analyzed_now(careless, browser)
     assert '<span id="analyzed">20</span> answers' in page
-    with secured.survey.database.reading() as connection:
+    with careless.survey.database.reading() as connection:
         collected = collect(connection, "central", 1)
     assert len(collected.statements()) == 17  # no test question, and none that was repeated
-    expected = tl.analyze(collected.statements()).to_dict()
     assert "3 answers to test questions and repeated questions" in page
+    expected = tl.analyze(collected.statements()).to_dict()
     for said in words.findings(expected):
         assert str(said.sentence) in page
     report = browser.get("/researcher/report")
     assert report.headers["content-security-policy"].count("sandbox allow-scripts") == 1
     assert str(words.headline(expected)) in report.text
-    # nobody could say more of so few answers than the report does
-    assert "could also be" not in page
+    # of careless answers it warns, and says nowhere that there is no fault
+    assert "1 of 1 test questions were answered wrongly." in page
+    assert "20 of 20 answers took less than 1 second" in page
+    assert "No fault was found" not in page
+    # markup in names stays text
+    paid, own = (browser.get(f"/researcher/{name}").text for name in ("payments", ""))
+    for text in (page, report.text, paid, own, browser.get("/").text):
+        for markup in (NASTY, "<img src=x", "<b onx"):
+            assert markup not in text
+    assert "&lt;script&gt;alert(1)" in report.text
+    assert "&lt;script&gt;alert(1)" in paid
 
 
-@pytest.fixture(scope="module")
-def some_analysis() -> tl.Analysis:
-    return tl.analyze(
-        tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]], kind="central")
-    )
-
-
-@pytest.fixture
-def analyses(monkeypatch: pytest.MonkeyPatch, some_analysis: tl.Analysis) -> list[int]:
-    """How many answers were analysed each time; the analysis is always the same."""
-    calls: list[int] = []
-
-    def analyze(answers: tl.Answers, **more: Any) -> tl.Analysis:
-        calls.append(answers.n_statements)
-        return some_analysis
-
-    monkeypatch.setattr("trilens_survey.background.tl.analyze", analyze)
-    return calls
-
-
-def test_an_analysis_is_made_once_and_then_kept(secured: Running, analyses: list[int]) -> None:
+def test_an_analysis_is_made_once_and_again_after_an_erasure(
+    secured: Running, analyses: list[int]
+) -> None:
     browser = signed_in(secured)
-    rater = secured.participant()
-    rater.join()
-    rater.round()
-    for _ in range(3):
-        analysed(secured, browser)
-    assert analyses == [17]
-    rater.post("/api/round")
-    rater.round()
-    # the page says of which answers it speaks
-    assert '<span id="analyzed">40</span>' in analysed(secured, browser)
-    assert analyses == [17, 34]
+    assert "No answers yet" in browser.get("/researcher/").text
+    first, second = secured.participant(), secured.participant()
+    receipt = first.join(platform_id="who")
+    question = first.question()
+    first.answer(question["token"], question["objects"][0])
+    # the page rests for a moment after heavy work; here each look is a new one
+    secured.survey.dashboard.forget()
+    assert '<b id="n-answers">1</b>' in browser.get("/researcher/live").text
+    secured.survey.dashboard.analysis.wait()
+    first.round()
+    for _ in range(2):
+        analyzed_now(secured, browser)
+    second.join()
+    second.round()
+    assert '<span id="analyzed">40</span>' in analyzed_now(secured, browser)
+    form = {"csrf": csrf(browser), "receipt": receipt.lower()}
+    shown = browser.post("/researcher/participant", data=form).json()
+    assert (shown["platform_id"], len(shown["questions"])) == ("who", 20)
+    asked = browser.post("/researcher/erase", data=form)
+    assert "Erase this participant?" in asked.text
+    assert "20 answers" in asked.text
+    assert first.get("/api/question").status_code == 200
+    done = browser.post("/researcher/erase", data=form | {"sure": "yes"})
+    assert done.headers["location"].endswith("done=erased")
+    assert first.get("/api/question").status_code == 401
+    page = analyzed_now(secured, browser)
+    assert '<b id="n-answers">20</b>' in page
+    assert '<span id="analyzed">20</span>' in page
+    assert analyses[-3:] == [17, 34, 17]
+    nobody = browser.post("/researcher/erase", data=form)
+    assert nobody.headers["location"].endswith("done=unknown")
 
 
 @pytest.mark.parametrize(
@@ -220,10 +251,8 @@ def test_an_analysis_that_fails_is_said_and_harms_nothing(
 
     monkeypatch.setattr("trilens_survey.background.tl.analyze", failing)
     browser = signed_in(secured)
-    rater = secured.participant()
-    rater.join()
-    rater.round()
-    page = analysed(secured, browser)
+    secured.rater()
+    page = analyzed_now(secured, browser)
     assert said in page
     assert "secret" not in page
     assert '<b id="n-answers">20</b>' in page
@@ -253,11 +282,10 @@ class Slow:
 def test_participants_do_not_wait_for_an_analysis(folder: Path) -> None:
     slow = Slow()
     with running(folder) as app:
-        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        with_password(app)
         app.survey.dashboard.analysis = BackgroundAnalysis({}, slow)
         browser = signed_in(app)
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         question = rater.question()
         rater.answer(question["token"], question["objects"][0])
         assert "The first analysis is running." in browser.get("/researcher/live").text
@@ -319,9 +347,7 @@ def test_an_erasure_has_the_answers_analyzed_again() -> None:
 @pytest.mark.slow
 def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         task = app.survey.dashboard.analysis._task
         found = Findings(**ChildProcess().run(task))
     assert found.answers == 20
@@ -340,160 +366,79 @@ def test_the_log_has_the_last_words_of_a_failed_child() -> None:
     assert "/nowhere/answers.db: no answers yet" in line["why"]
 
 
-def test_results_after_an_erasure_are_those_of_the_rest(
-    secured: Running, analyses: list[int]
-) -> None:
-    browser = signed_in(secured)
-    first, second = secured.participant(), secured.participant()
-    receipt = first.join(platform_id="who")
-    second.join()
-    first.round()
-    second.round()
-    assert '<span id="analyzed">40</span>' in analysed(secured, browser)
-    shown = browser.post(
-        "/researcher/participant", data={"csrf": csrf(browser), "receipt": receipt}
-    )
-    assert shown.json()["platform_id"] == "who"
-    assert len(shown.json()["questions"]) == 20
-    done = browser.post(
-        "/researcher/erase",
-        data={"csrf": csrf(browser), "receipt": receipt.lower(), "sure": "yes"},
-    )
-    assert done.headers["location"].endswith("done=erased")
-    assert first.get("/api/question").status_code == 401
-    page = analysed(secured, browser)
-    assert '<b id="n-answers">20</b>' in page
-    assert '<span id="analyzed">20</span>' in page
-    assert analyses == [34, 17]
-    nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
-    assert nobody.headers["location"].endswith("done=unknown")
-
-
-def test_exports_of_every_set_and_format(secured: Running) -> None:
-    browser = signed_in(secured)
-    rater = secured.participant()
-    rater.join()
-    rater.round()
+def test_exports_of_every_set_and_format(shared: Running) -> None:
+    browser = signed_in(shared)
+    page = browser.get("/researcher/").text
+    for which in SETS:
+        assert f"/researcher/export?set={which}&amp;format=csv" in page, which
     for which in ("all", "passed"):
         for format, start in (("csv", b'"central"'), ("parquet", b"PAR1")):
             answer = browser.get(f"/researcher/export?set={which}&format={format}")
             assert answer.status_code == 200
             assert answer.content.replace(b"central,", b'"central"', 1).startswith(start)
     assert browser.get("/researcher/export?set=none").status_code == 422
-
-
-def test_the_dashboard_offers_every_export(secured: Running) -> None:
-    page = signed_in(secured).get("/researcher/").text
-    for which in SETS:
-        assert f"/researcher/export?set={which}&amp;format=csv" in page, which
+    used = browser.get("/researcher/first?key=used", headers={"accept": "text/html"})
+    assert used.status_code == 403
+    assert "<h1>This does not work</h1>" in used.text
+    assert "This link has expired" in used.text
 
 
 def test_guesses_at_once_are_counted_before_they_are_checked(secured: Running) -> None:
     def guess(i: int) -> int:
         with Client(base_url=secured.url) as browser:
-            form = {"password": f"guess {i}"}
-            return browser.post("/researcher/sign-in", data=form).status_code
+            return int(sign_in(browser, f"guess {i}").status_code)
 
-    with ThreadPoolExecutor(40) as pool:
-        statuses = Counter(pool.map(guess, range(120)))
-    assert statuses == {403: 10, 429: 110}
-
-
-def test_ten_thousand_tries_are_not_ten_thousand_chances(secured: Running) -> None:
-    browser = secured.participant()
-    statuses = [
-        browser.post("/researcher/sign-in", data={"password": f"guess {i}"}).status_code
-        for i in range(30)
-    ]
-    assert statuses == [403] * 10 + [429] * 20
-    # the right one is not taken either, until the span is over
-    late = browser.post("/researcher/sign-in", data={"password": PASSWORD})
-    assert late.status_code == 429
+    with ThreadPoolExecutor(20) as pool:
+        statuses = Counter(pool.map(guess, range(40)))
+    assert statuses == {403: 10, 429: 30}
 
 
 def test_nobody_can_lock_the_researcher_out(secured: Running) -> None:
-    known = secured.participant()
-    for _ in range(15):  # the right password does not count
-        right = known.post("/researcher/sign-in", data={"password": PASSWORD})
-        assert right.status_code == 303
-    stranger = secured.participant()
-    for i in range(12):  # at the same address
-        stranger.post("/researcher/sign-in", data={"password": f"guess {i}"})
-    tried = stranger.post("/researcher/sign-in", data={"password": PASSWORD})
-    assert tried.status_code == 429
-    again = known.post("/researcher/sign-in", data={"password": PASSWORD})
-    assert again.status_code == 303
+    known, stranger = secured.participant(), secured.participant()
+    for _ in range(11):  # the right password does not count
+        assert sign_in(known).status_code == 303
+    guesses = [sign_in(stranger, f"guess {i}").status_code for i in range(12)]  # same address
+    assert guesses == [403] * 10 + [429] * 2
+    assert sign_in(stranger).status_code == 429, "the right one is not taken either"
+    assert sign_in(known).status_code == 303
     for i in range(100):  # and from everywhere else
         secured.survey.wrong_passwords.allows(f"10.0.0.{i}")
     assert secured.survey.wrong_passwords.allows("192.0.2.1")
 
 
 @pytest.mark.parametrize("kind", ["odd", "closer"])
-def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any) -> None:
-    from trilens_survey.example import write_example
-
+def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any, analyses: list[int]) -> None:
     write_example(tmp_path / "study", kind)
     with running(tmp_path / "study") as app:
-        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
-        rater = app.participant()
-        rater.join()
-        rater.round()
-        assert "<h3>Most central</h3>" in analysed(app, signed_in(app))
-
-
-def test_markup_in_names_stays_text(folder: Path) -> None:
-    nasty = "<script>alert(1)</script>"
-    objects = folder / "objects.csv"
-    objects.write_text(objects.read_text().replace("walnut,a walnut", f"{nasty},<b onx=1>&"))
-    edit(folder, ("en: Fruit and other food", 'en: "<img src=x onerror=alert(1)>"'))
-    with running(folder) as app:
-        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
-        rater = app.participant()
-        rater.join(platform_id=nasty)
-        rater.round()
-        browser = signed_in(app)
-        results = analysed(app, browser)
-        report, paid = (browser.get(f"/researcher/{page}").text for page in ("report", "payments"))
-        own = browser.get("/researcher/").text, rater.get("/").text
-        for page in (results, report, paid, *own):
-            assert nasty not in page
-            assert "<img src=x" not in page
-            assert "<b onx" not in page
-        assert "&lt;script&gt;alert(1)" in report
-        assert "&lt;script&gt;alert(1)" in paid
+        with_password(app).rater()
+        assert "<h3>Most central</h3>" in analyzed_now(app, signed_in(app))
+    assert analyses[-1] == 17
 
 
 def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
-    from trilens_survey.server import Options
-
     with running(folder, options=Options(root_path="/study")) as app:
-        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
-        browser = httpx.Client(base_url=app.url, verify=False)
-        answer = browser.post("/study/researcher/sign-in", data={"password": PASSWORD})
+        browser = with_password(app).participant()
+        answer = sign_in(browser)
         assert answer.headers["location"] == "/study/researcher/"
         assert "Path=/study/researcher" in answer.headers["set-cookie"]
-        page = browser.get("/study/researcher/")
+        page = browser.get("/researcher/")
         assert page.status_code == 200
         assert 'href="/study/static/researcher.css"' in page.text
-        assert browser.get("/study/static/researcher.css").status_code == 200
-        browser.close()
+        assert browser.get("/static/researcher.css").status_code == 200
 
 
-def test_answers_over_days_make_few_bars_until_now(app: Running) -> None:
-    rater = app.participant()
-    rater.join()
-    rater.round()
+def test_answers_over_days_make_few_bars_until_now(shared: Running) -> None:
     now = time.time()
-    with app.survey.database.reading() as connection:
+    with shared.survey.database.reading() as connection:
         for later, title in ((0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 50, "day")):
             figure = over_time(connection, now + later)
             assert figure.title.startswith(f"Answers per {title} (")
-            assert 12 <= len(figure.bars) <= 61
+            assert 12 <= len(figure.heights) == len(figure.labels) <= 61
             assert figure.last == "now"
-            assert sum(bar.h > 0 for bar in figure.bars) in (1, 2)
-            assert (figure.bars[-1].h > 0) == (later == 0)
+            assert sum(height > 0 for height in figure.heights) in (1, 2)
+            assert (figure.heights[-1] > 0) == (later == 0)
     seconds = response_times([0.0, 0.3, 3.0, 1e6, None])
-    assert [bar.label.rsplit(" ", 1)[1] for bar in seconds.bars] == list("2001000001")
+    assert seconds.heights == [2, 0, 0, 1, 0, 0, 0, 0, 0, 1]
 
 
 def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -522,45 +467,11 @@ def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) 
     assert page.index("Export answers") < page.index("Results so far") < page.index("How it goes")
 
 
-def test_the_dashboard_warns_of_careless_answers(secured: Running) -> None:
-    """And says nowhere that there is no fault."""
-    tests = {frozenset(test.objects) for test in secured.survey.study.first.tests.triples}
-    for _ in range(3):
-        rater = secured.participant()
-        rater.join()
-        while "token" in (question := rater.question()):
-            is_test = frozenset(question["objects"]) in tests
-            rater.answer(question["token"], "bread" if is_test else question["objects"][0], 0.5)
-    page = analysed(secured, signed_in(secured))
-    assert "3 of 3 test questions were answered wrongly." in page
-    assert "60 of 60 answers took less than 1 second" in page
-    assert "No fault was found" not in page
-
-
-def test_erasing_asks_first_and_refusals_are_pages(secured: Running) -> None:
-    browser = signed_in(secured)
-    rater = secured.participant()
-    receipt = rater.join()
-    rater.round()
-    form = {"csrf": csrf(browser), "receipt": receipt}
-    asked = browser.post("/researcher/erase", data=form)
-    assert asked.status_code == 200
-    assert "Erase this participant?" in asked.text
-    assert "20 answers" in asked.text
-    assert rater.get("/api/question").status_code == 200
-    done = browser.post("/researcher/erase", data=form | {"sure": "yes"})
-    assert done.headers["location"].endswith("done=erased")
-    used = browser.get("/researcher/first?key=used", headers={"accept": "text/html"})
-    assert used.status_code == 403
-    assert "<h1>" in used.text
-    assert "This link has expired" in used.text
-
-
 def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> None:
     edit(folder, ("retention:", "payment: {retention: 2001-01-01}\nretention:"))
     with running(folder) as app:
-        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
         first, second = app.participant(), app.participant()
+        with_password(app)
         first.join(platform_id="=cmd|' /C calc'!A0")
         second.join(platform_id="two")
         second.question()
@@ -577,7 +488,7 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         assert told[1]["platform_id"] == "'=cmd|' /C calc'!A0"
         assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")
         assert (told[0]["code"], told[0]["finished"]) == ("", "")
-        assert told[1]["code"] == app.survey.study.completion.code
+        assert told[1]["code"] == app.survey.study.settings.completion.code
         for name in ("started", "finished"):
             assert told[1][name].endswith(":00.000Z"), "to the minute: answers have milliseconds"
         assert told[1]["seconds"] == "0", "of 30"

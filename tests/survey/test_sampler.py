@@ -143,9 +143,7 @@ def test_what_was_asked_can_be_drawn_again(folder: Path) -> None:
     """From the stored design, the seed and what was asked before."""
     with running(folder) as app:
         for _ in range(3):
-            rater = app.participant()
-            rater.join()
-            rater.round()
+            rater = app.rater()
             rater.post("/api/round")
         with app.survey.database.reading() as connection:
             stored = connection.execute(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +12,6 @@ from hypothesis import given, strategies as st
 
 from studies import edit, running
 from trilens.cli import trilens
-from trilens.errors import StudyError
-from trilens_survey.example import write_example
 from trilens_survey.languages import TEXTS
 from trilens_survey.media import damaged
 from trilens_survey.study import check_study, load_study, remarks
@@ -26,18 +22,6 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 def wrong(folder: Path) -> str:
     return "\n".join(map(str, check_study(folder)))
-
-
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_the_example_is_a_study(tmp_path: Path, kind: Any) -> None:
-    write_example(tmp_path, kind)
-    assert check_study(tmp_path) == []
-    study = load_study(tmp_path)
-    assert (study.kind, study.languages, len(study.stimuli)) == (kind, ("en", "de"), 14)
-    assert study.settings.retention is not None
-    assert study.settings.retention > datetime.date.today()
-    with pytest.raises(StudyError, match="already exists"):
-        write_example(tmp_path, kind)
 
 
 def test_everything_wrong_stands_in_one_list(folder: Path) -> None:
@@ -149,7 +133,7 @@ def test_each_mistake_is_named(folder: Path, changes: list[tuple[str, str]], sai
 
 def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
     edit(folder, ("code: THANKS", "code: ABC\n  platform: prolific"))
-    completion = load_study(folder).completion
+    completion = load_study(folder).settings.completion
     assert completion.way_back == "https://app.prolific.com/submissions/complete?cc={code}"
 
 
@@ -185,10 +169,11 @@ def _pictures(folder: Path) -> Path:
 def test_pictures_by_their_names(folder: Path) -> None:
     pictures = _pictures(folder)
     (pictures / "car.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
     study = load_study(folder)
-    assert study.names == ("1", "2", "3", "4", "5", "6", "9", "10", "car")
-    assert {stimulus.form for stimulus in study.stimuli} == {"image"}
-    assert len(study.media) == 9
+    assert study.by_name["tone"].shown("en")["form"] == "audio"
+    assert study.names == ("1", "2", "3", "4", "5", "6", "9", "10", "car", "tone")
+    assert len(study.media) == 10
     shown = study.by_name["car"].shown("en")
     assert shown["form"] == "image"
     # the address says nothing about the name
@@ -337,18 +322,12 @@ def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> N
     assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
 
 
-def test_sounds(folder: Path) -> None:
-    pictures = _pictures(folder)
-    (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
-    assert load_study(folder).by_name["tone"].shown("en")["form"] == "audio"
-
-
 @pytest.mark.parametrize("code", ["0123", "12_34", "0x1F", "1:30", "1.50", "yes", "2027-01-01"])
 def test_codes_and_secrets_are_the_text_as_it_is_written(folder: Path, code: str) -> None:
     secret = "0123456789_123456"
     edit(folder, ("code: THANKS", f"code: {code}\n  failed: {code}"))
     edit(folder, ("retention:", f"links: {{secret: {secret}}}\nretention:"))
     found = load_study(folder)
-    assert (found.completion.code, found.completion.failed) == (code, code)
+    assert (found.settings.completion.code, found.settings.completion.failed) == (code, code)
     assert found.settings.links is not None
     assert found.settings.links.secret == secret

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 import sqlite3
@@ -18,20 +17,17 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import trilens as tl
-from studies import database_of, edit, running
+from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens_survey.auth import researcher_names
 from trilens_survey.database import Database
 from trilens_survey.log import JsonLines
-from trilens_survey.payment import payments_due
 from trilens_survey.schema import assignments, designs, participants
 
 
 def test_objects_can_be_added(folder: Path) -> None:
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         first = rater.round()
         cookies = dict(rater.cookies)
     with (folder / "objects.csv").open("a") as file:
@@ -40,9 +36,7 @@ def test_objects_can_be_added(folder: Path) -> None:
         rater = app.participant(cookies=cookies)
         rater.post("/api/round")
         second = rater.round()
-        newcomer = app.participant()
-        newcomer.join()
-        newcomer.round()
+        newcomer = app.rater()
         newcomer.post("/api/round")
         newcomer.round()
         with app.survey.database.reading() as connection:
@@ -69,9 +63,7 @@ def test_objects_that_nobody_was_asked_about_may_vanish(folder: Path, database: 
     file.write_text(file.read_text().replace("walnut,a walnut", "hazelnut,a hazelnut"))
     with running(folder, database) as app:
         assert "walnut" not in app.survey.store.assigned.numbers
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
 
 
 def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
@@ -92,105 +84,13 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
     before = file.read_text()
     file.write_text(before + "\nconditions: {a: {}, b: {}}\n")
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         with app.survey.database.reading() as connection:
             (condition,) = connection.execute(select(participants.c.condition)).scalars()
     file.write_text(before)
     checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
     said = f"the condition '{condition}' has been taken out of the study since answers were stored"
     assert (checked.exit_code, said in checked.stderr) == (0, True), checked.output
-
-
-#: A participant of a platform who was asked three questions, answered all, and finished; the test
-#: question was answered wrongly.
-_BEFORE = (
-    "INSERT INTO settings VALUES ('key', '{key}'), ('password', 'a hash')",
-    "INSERT INTO designs VALUES (1, 5.0, '{design}')",
-    "INSERT INTO objects VALUES (1, 'orange'), (2, 'lemon'), (3, 'potato')",
-    "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, joined, round, "
-    "finished) VALUES (1, 'ABCD-EFGH-JKMN-PQRS', 'somebody', 7, 'en', '1', 5.0, 1, 9.0)",
-    "INSERT INTO platform_ids VALUES (1, 'one')",
-    "INSERT INTO assignments VALUES (1, 't1', 1, 1, 1, 1, 3, 1, 2, 3, 'drawn', 0, NULL), "
-    "(2, 't2', 1, 1, 1, 2, 3, 3, 2, 1, 'test', 0, 2), "
-    "(3, 't3', 1, 1, 1, 3, 3, 2, 1, 3, 'repeated', 1, NULL)",
-    "INSERT INTO answers VALUES (1, 2, 1.5, 6.0), (2, 3, 2.5, 7.0), (3, 2, 3.5, 8.0)",
-)
-_DESIGN = {
-    "kind": "central", "objects": ["orange", "lemon", "potato"], "length": 3, "most": 1,
-    "tests": [["orange", "lemon", "potato", "lemon"]], "among_first": 2, "shared": 0,
-    "repeated": 1, "seed": 1,
-}  # fmt: skip
-
-
-def test_a_database_of_the_first_version_is_upgraded(folder: Path, database: Database) -> None:
-    engine = database_of(database, "0001")
-    with engine.begin() as connection:
-        for row in _BEFORE:
-            filled = row.replace("{key}", "ab" * 32).replace("{design}", json.dumps(_DESIGN))
-            connection.exec_driver_sql(filled)
-        if not database.embedded:  # rows with numbers of their own do not count there
-            for table in ("designs", "objects", "participants", "assignments"):
-                connection.exec_driver_sql(
-                    f"SELECT setval('{table}_id_seq', (SELECT max(id) FROM {table}))"
-                )
-    engine.dispose()
-    where = [] if database.url is None else ["--database", database.url.render_as_string(False)]
-    for command in ("status", "payments", "export"):
-        told = CliRunner().invoke(trilens, ["survey", command, str(folder), *where])
-        assert "start the server once with trilens survey serve DIR" in told.output, told.output
-        assert told.exit_code == 1
-    with running(folder, database) as app:
-        rater = app.participant()
-        rater.join(platform_id="two")
-        rater.round()
-        with app.survey.database.reading() as connection:
-            (two, one) = payments_due(connection)
-            names = researcher_names(connection)
-    assert (one.platform_id, one.code, one.tests, one.tests_passed) == ("one", "not recorded", 1, 0)
-    assert (one.repeats, one.repeats_agreed) == (1, 1)
-    assert (two.platform_id, two.answers) == ("two", 20)
-    assert names == ["researcher"]
-    file = folder / "answers.csv"
-    wrote = CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(file), *where])
-    assert wrote.exit_code == 0, wrote.output
-    first, second, third, *others = csv.DictReader(file.read_text().splitlines())
-    assert (first["central"], first["reason"], first["test"]) == ("lemon", "random", "failed")
-    assert (second["central"], second["reason"], second["seconds"]) == ("potato", "test", "2.5")
-    assert (third["central"], third["reason"]) == ("lemon", "repeat")
-    assert len(others) == 20
-    receipt = ["survey", "forget", str(folder), "abcd efgh jkmn pqrs", *where]
-    assert "erased one participant and 3 answers" in CliRunner().invoke(trilens, receipt).output
-
-
-def test_decisions_about_payments_are_kept_before_they_leave(
-    folder: Path, database: Database
-) -> None:
-    engine = database_of(database, "0006")
-    with engine.begin() as connection:
-        for number, name in ((1, "one"), (2, "two")):
-            connection.exec_driver_sql(
-                "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, "
-                f"joined, round) VALUES ({number}, '{name}', '{name}', 1, 'en', '1', {number}, 0)"
-            )
-            connection.exec_driver_sql(f"INSERT INTO platform_ids VALUES ({number}, '{name}')")
-        connection.exec_driver_sql(
-            "INSERT INTO payments (participant, code, decision, decided) "
-            "VALUES (1, 'THANKS', 'approved', 7.5), (2, NULL, NULL, NULL)"
-        )
-    engine.dispose()
-    with running(folder, database) as app, app.survey.database.reading() as connection:
-        assert {row.platform_id: row.code for row in payments_due(connection)} == {
-            "one": "THANKS",
-            "two": None,
-        }
-    kept = folder / "payments-decided.csv"
-    assert kept.stat().st_mode & 0o777 == 0o600
-    (row,) = csv.DictReader(kept.read_text().splitlines())
-    assert row == {
-        "platform_id": "one", "code": "THANKS", "decision": "approved", "decided": "7.5"
-    }  # fmt: skip
 
 
 def test_texts_can_change_without_a_new_design(folder: Path) -> None:
@@ -203,9 +103,7 @@ def test_texts_can_change_without_a_new_design(folder: Path) -> None:
 
 def test_a_study_with_answers_keeps_its_kind(folder: Path) -> None:
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
     edit(folder, ("kind: central", "kind: closer"))
     with pytest.raises(SurveyError, match="20 answers are stored to questions of kind central"):
         running(folder).__enter__()
@@ -220,9 +118,7 @@ def test_a_study_with_answers_keeps_its_kind(folder: Path) -> None:
 def test_a_new_wording_or_picture_is_a_new_design(folder: Path) -> None:
     def one_round() -> None:
         with running(folder) as app:
-            rater = app.participant()
-            rater.join()
-            rater.round()
+            app.rater()
 
     one_round()
     wording = '\nquestion: {en: "Which is in the middle?", de: "Was ist in der Mitte?"}'
@@ -241,8 +137,7 @@ def test_a_new_wording_or_picture_is_a_new_design(folder: Path) -> None:
 
 def test_an_outage_is_503_and_the_log_says_why(folder: Path, caplog: Any) -> None:
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         question = rater.question()
         with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
             connection.execute("ALTER TABLE answers RENAME TO hidden")
@@ -255,14 +150,18 @@ def test_an_outage_is_503_and_the_log_says_why(folder: Path, caplog: Any) -> Non
         assert json.loads(line)["why"] == "no such table: answers"
         assert question["token"] not in line
         assert "SELECT" not in line
+        with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
+            connection.execute("ALTER TABLE hidden RENAME TO answers")
+        assert rater.question() == question
+        again = rater.answer(question["token"], question["objects"][0])
+        assert again.json() == {"stored": True}
 
 
-@pytest.mark.parametrize("most", [0, 30_000])
-def test_a_start_on_a_full_disk_is_one_line(folder: Path, most: int) -> None:
+def test_a_start_on_a_full_disk_is_one_line(folder: Path) -> None:
     """Files may not grow beyond so many bytes, which SQLite takes for a full disk."""
     code = (
         "import resource, sys; from trilens.cli import main;"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));"
         f"sys.argv = ['trilens', 'survey', 'serve', {str(folder)!r}, '--port', '0']; main()"
     )
     # with a log that is a pipe, which has no limit
@@ -278,8 +177,7 @@ def test_a_start_on_a_full_disk_is_one_line(folder: Path, most: int) -> None:
 
 def test_a_server_that_cannot_store_says_so(folder: Path) -> None:
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         question = rater.question()
         app.survey.writer.close()
         assert rater.get("/healthz").status_code == 503
@@ -288,21 +186,3 @@ def test_a_server_that_cannot_store_says_so(folder: Path) -> None:
         assert "stored" not in answer.text
         # reading goes on
         assert rater.question() == question
-
-
-def test_an_error_of_the_database_is_not_an_acknowledgement(folder: Path) -> None:
-    with running(folder) as app:
-        rater = app.participant()
-        rater.join()
-        question = rater.question()
-        app.survey.writer.submit(
-            lambda c: c.exec_driver_sql("ALTER TABLE answers RENAME TO elsewhere")
-        ).result()
-        answer = rater.answer(question["token"], question["objects"][0])
-        assert answer.status_code == 503
-        app.survey.writer.submit(
-            lambda c: c.exec_driver_sql("ALTER TABLE elsewhere RENAME TO answers")
-        ).result()
-        assert rater.question() == question
-        again = rater.answer(question["token"], question["objects"][0])
-        assert again.json() == {"stored": True}

@@ -160,25 +160,11 @@ def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
     assert all(asked.encode() not in file.read_bytes() for file in folder.glob("answers*"))
 
 
-def test_an_export_feeds_analyze(folder: Path, asked: str, tmp_path: Path) -> None:
-    file, page = tmp_path / "answers.csv", tmp_path / "report.html"
-    survey("export", folder, "-o", file)
-    done = CliRunner().invoke(trilens, ["analyze", str(file), "-o", str(page)])
-    assert done.exit_code == 0, done.output
-    assert page.exists()
-
-
 def test_nothing_to_look_at_yet(folder: Path) -> None:
     for command in (["status", folder], ["export", folder]):
         done = survey(*command)
         assert done.exit_code == 1
         assert "no answers yet" in done.output
-
-
-def test_backup(folder: Path, asked: str, tmp_path: Path) -> None:
-    done = survey("backup", folder, "-o", tmp_path / "copy.db")
-    assert done.exit_code == 0, done.output
-    assert "20 answers" in done.output
 
 
 def test_password(folder: Path, asked: str) -> None:
@@ -195,8 +181,7 @@ def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
     """What several processes do, in one: they share nothing but the database."""
     database = open_database(folder, postgres_url)
     with running(folder, database) as one, running(folder, database) as other:
-        rater = one.participant()
-        rater.join()
+        rater = one.joined()
         # a participant may be asked by one and answer to the other
         elsewhere = other.participant(cookies=dict(rater.cookies))
         assert elsewhere.question() == rater.question()
@@ -204,8 +189,7 @@ def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
             question = client.question()
             assert client.answer(question["token"], question["objects"][0]).status_code == 200
         assert elsewhere.question()["number"] == 3
-        new = other.participant()
-        new.join()
+        new = other.joined()
         assert len(new.round()) == 20
     facts = json.loads(survey("status", folder, "--json", "--database", postgres_url).stdout)
     assert (facts["answers"], facts["participants"]) == (22, 2)

@@ -23,7 +23,7 @@ from trilens_survey.export import AnswerTable, collect, write_export
 
 def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
     """Answers the test as told, and everything else by the alphabet."""
-    (test,) = app.survey.study.first.tests.triples
+    (test,) = app.survey.study.first.known
 
     def choose(question: dict[str, Any]) -> str:
         names = question["objects"][1 if question["kind"] == "closer" else 0 :]
@@ -73,8 +73,7 @@ def one_round(
     folder = tmp_path_factory.mktemp(request.param) / "study"
     write_example(folder, request.param)
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         rater.round(by_test(app, True))
         with app.survey.database.reading() as connection:
             return collect(connection, request.param, 1)
@@ -97,6 +96,7 @@ def test_an_export_is_what_the_library_reads(
         # the same places, from 0, in the file and in memory
         assert read.places is not None
         assert np.array_equal(read.places, expected.places)
+        assert set(read.places.tolist()) == ({1, 2} if kind == "closer" else {0, 1, 2})
         names = [[read.names[i] for i in row] for row in read.triples]
         assert names == [[expected.names[i] for i in row] for row in expected.triples]
 
@@ -109,26 +109,13 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> AnswerTable:
         return filled(app)
 
 
-def test_an_export_says_where_the_chosen_object_stood(
-    collected: AnswerTable, tmp_path: Path
-) -> None:
+def test_the_columns_and_endings_of_an_export(collected: AnswerTable, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     write_export(collected, "all", file)
-    places = tl.read_statements(file).places
-    assert places is not None
-    expected = collected.statements().places
-    assert expected is not None
-    assert places.tolist() == expected.tolist()
-    assert set(places.tolist()) == {0, 1, 2}
-    with file.open() as lines:
-        row = next(csv.DictReader(lines))
-    assert list(row) == [
+    assert file.read_text().splitlines()[0].replace('"', "").split(",") == [
         "central", "shown_1", "shown_2", "shown_3", "rater", "round", "number", "seconds",
         "place", "reason", "test", "counted", "design", "language", "answered_at",
     ]  # fmt: skip
-
-
-def test_other_endings_are_refused(collected: AnswerTable, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"end in \.csv, \.tsv or \.parquet"):
         write_export(collected, "all", tmp_path / "a.xlsx")
 
@@ -137,8 +124,7 @@ def test_a_backup_is_made_while_answers_come_in(
     folder: Path, database: Database, tmp_path: Path
 ) -> None:
     with running(folder, database) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         asked = rater.round()
         copy = tmp_path / "copy" / "answers.db"
         copy.parent.mkdir()
@@ -154,8 +140,7 @@ def test_a_backup_is_made_while_answers_come_in(
         assert back.question()["round_done"] is True
         token, chosen = asked[0]["token"], asked[0]["objects"][1]
         assert back.answer(token, chosen).json() == {"stored": True}
-        new = restored.participant()
-        new.join()
+        new = restored.joined()
         assert new.question()["number"] == 1
 
 
@@ -180,9 +165,6 @@ def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_pat
     # how well raters agree with themselves is known from the repeated ones
     assert len(tl.Answers(file, preset="survey").read()) == real + asked["repeat"]
     assert tl.reliability(answers).within is not None
-    found = tl.analyze(answers)
-    assert found.describe.statements == real
-    assert found.reliability.within is not None
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -237,16 +219,3 @@ def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_pat
     assert len(one.read()) < 20
     assert one.reading is not None
     assert not about_conditions(one.reading.conditions)
-
-
-@pytest.mark.parametrize("words", [("drawn", "repeated"), ("random", "repeat")])
-def test_exports_of_before_are_read_alike(
-    collected: AnswerTable, tmp_path: Path, words: tuple[str, str]
-) -> None:
-    file = tmp_path / "a.csv"
-    write_export(collected, "all", file)
-    text = file.read_text().replace(",random,", f",{words[0]},")
-    file.write_text(text.replace(",repeat,", f",{words[1]},"))
-    assert len(tl.read_statements(file)) == len(collected) - collected.left_out
-    kept = tl.Answers(file, preset="survey").read()
-    assert len(kept) > len(collected) - collected.left_out

@@ -82,8 +82,7 @@ def test_cookies_of_participants(app: Running) -> None:
     ],
 )
 def test_forged_cookies(app: Running, forge: Any) -> None:
-    rater = app.participant()
-    rater.join()
+    rater = app.joined()
     app.participant().join()
     value = forge(rater.cookies[app.survey.cookie_name(PARTICIPANT)], app.survey.store.key)
     request = (
@@ -91,20 +90,6 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
         f"Cookie: {app.survey.cookie_name(PARTICIPANT)}={value}\r\n\r\n"
     )
     assert raw(app, request.encode()).startswith(b"HTTP/1.1 401")
-
-
-def test_a_cookie_is_worth_nothing_after_the_erasure(app: Running) -> None:
-    from trilens_survey.store.administration import erase
-
-    rater = app.participant()
-    receipt = rater.join()
-    question = rater.question()
-    app.survey.writer.submit(lambda c: erase(c, receipt)).result()
-    assert rater.get("/api/question").status_code == 401
-    assert rater.answer(question["token"], question["objects"][0]).status_code == 401
-    assert rater.post("/api/leave", json={"keep": False}).status_code == 401
-    # whoever consents again begins anew
-    assert rater.join() != receipt
 
 
 @pytest.mark.parametrize(
@@ -259,8 +244,7 @@ def test_a_picture_with_a_script_in_it(folder: Path) -> None:
     text = text[: text.index("tests:")] + text[text.index("shared:") :]
     (folder / "study.yaml").write_text(text.replace("length: 20", "length: 15"))
     with running(folder) as app:
-        rater = app.participant()
-        rater.join()
+        rater = app.joined()
         url = rater.question()["stimuli"][0]["url"]
         answer = rater.get(url)
         assert answer.status_code == 200
@@ -307,8 +291,7 @@ def test_sql_and_script_in_every_field(app: Running, text: str) -> None:
 
 
 def test_refusals_do_not_repeat_what_was_sent(app: Running) -> None:
-    rater = app.participant()
-    rater.join()
+    rater = app.joined()
     secret = "a-name-that-nobody-should-see"
     answer = rater.post("/api/answer", json={"token": {"x": secret}, "chosen": secret})
     assert answer.status_code == 422
@@ -342,15 +325,10 @@ def test_the_platforms_id_stays_out_of_exports(app: Running) -> None:
             return collect(connection, "central", 1)
 
     before = set(exported().column("rater"))
-    rater = app.participant()
-    rater.join(platform_id="exported-person")
+    rater = app.joined(platform_id="exported-person")
     rater.answer(rater.question()["token"], rater.question()["objects"][0])
     assert "exported-person" not in json.dumps(exported().table.to_pydict())
     assert len(set(exported().column("rater")) - before) == 1
-
-
-def test_there_is_no_media_but_the_studys(app: Running) -> None:
-    assert app.participant().get("/media/unknown").status_code == 404
 
 
 @pytest.mark.parametrize("piece", [b"x-long: " + b"a" * 60_000 + b"\r\n", b"a" * 60_000])
@@ -403,8 +381,7 @@ def test_a_slow_participant_is_no_half_open_request(
     app: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Protocol, "longest_wait", 0.1)
-    rater = app.participant()
-    rater.join()
+    rater = app.joined()
     question = rater.question()
     time.sleep(0.2)
     assert rater.answer(question["token"], question["objects"][0]).status_code == 200
@@ -416,7 +393,3 @@ def test_nothing_redirects_to_the_host_that_was_sent(app: Running, path: str) ->
     assert "evil" not in answer.headers.get("location", "")
     if path == "/researcher":
         assert answer.headers["location"] == "/researcher/"
-
-
-def test_there_are_no_metrics(app: Running) -> None:
-    assert app.participant().get("/metrics").status_code == 404

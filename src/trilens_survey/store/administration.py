@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select
+from sqlalchemy import Row, Select, bindparam, delete, func, insert, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import Table
@@ -31,7 +31,7 @@ from trilens_survey.schema import (
     skipped,
     visits,
 )
-from trilens_survey.store.rows import ANSWERED, ASKED, GIVEN, Asked, find_person
+from trilens_survey.store.rows import ANSWERED, ASKED, GIVEN, QUESTIONS, chosen_in, shown_in
 from trilens_survey.study import Study
 
 #: Who closes a study whose rule is met, in the log.
@@ -40,6 +40,7 @@ RULE = "the stopping rule"
 #: Whether participants can join; ``full`` where the quota is reached.
 State: TypeAlias = Literal["open", "paused", "full"]
 
+_BY_RECEIPT = select(participants).where(participants.c.receipt == bindparam("receipt"))
 _SETTING = select(settings.c.value).where(settings.c.name == bindparam("name"))
 
 
@@ -137,9 +138,9 @@ def _taken_out(of: tuple[str, str]) -> str:
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     said = []
-    if before.get("question", now["question"]) != now["question"]:
+    if before["question"] != now["question"]:
         said.append("the wording of the question has changed")
-    seen = dict(zip(before["objects"], before.get("stimuli", ()), strict=False))
+    seen = dict(zip(before["objects"], before["stimuli"], strict=True))
     shown = dict(zip(now["objects"], now["stimuli"], strict=True))
     other = [name for name, key in seen.items() if shown.get(name, key) != key]
     if other:
@@ -195,7 +196,7 @@ def state_of(connection: Connection, study: Study, *, joined: bool = False) -> S
     """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
     if is_paused(connection):
         return "paused"
-    quota = study.quota
+    quota = study.settings.quota
     full = quota.answers is not None and count_answers(connection) >= quota.answers
     if quota.participants is not None and not joined:
         full |= places_taken(connection, quota.hours) >= quota.participants
@@ -282,14 +283,11 @@ def record(connection: Connection, who: str, what: str) -> None:
     connection.execute(insert(log), {"at": time.time(), "who": who, "what": what})
 
 
-def by_receipt(connection: Connection, receipt: str) -> int | None:
+def by_receipt(connection: Connection, receipt: str) -> Row[Any] | None:
     """The participant with a receipt, typed in small letters or with spaces."""
     plain = "".join(c for c in receipt.upper() if c.isalnum())
     code = "-".join(plain[i : i + 4] for i in range(0, len(plain), 4))
-    found = connection.execute(
-        select(participants.c.id).where(participants.c.receipt == code)
-    ).scalar()
-    return None if found is None else int(found)
+    return connection.execute(_BY_RECEIPT, {"receipt": code}).one_or_none()
 
 
 def erase(connection: Connection, receipt: str) -> int | None:
@@ -298,18 +296,16 @@ def erase(connection: Connection, receipt: str) -> int | None:
     What remains is that so many answers were erased, and when; and of somebody who was given a
     code, the rater's code, so that nobody is paid twice.
     """
-    number = by_receipt(connection, receipt)
-    if number is None:
+    person = by_receipt(connection, receipt)
+    if person is None:
         return None
-    theirs = select(assignments.c.id).where(assignments.c.participant == number)
-    connection.execute(delete(skipped).where(skipped.c.assignment.in_(theirs)))
-    gone = connection.execute(delete(answers).where(answers.c.assignment.in_(theirs))).rowcount
-    connection.execute(delete(assignments).where(assignments.c.participant == number))
-    connection.execute(delete(forms).where(forms.c.participant == number))
-    connection.execute(delete(platform_ids).where(platform_ids.c.participant == number))
-    connection.execute(delete(participants).where(participants.c.id == number))
+    theirs = select(func.count()).select_from(ANSWERED)
+    theirs = theirs.where(assignments.c.participant == person.id)
+    gone = int(connection.execute(theirs).scalar_one())
+    # all that refers to the participant is erased with them
+    connection.execute(delete(participants).where(participants.c.id == person.id))
     connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
-    return int(gone)
+    return gone
 
 
 def missing_objects(connection: Connection) -> dict[str, int]:
@@ -324,54 +320,42 @@ def missing_objects(connection: Connection) -> dict[str, int]:
     return {row.name: int(row.often) for row in connection.execute(query)}
 
 
+_OF_PERSON = (
+    "receipt", "rater", "language", "consent_version", "joined", "finished", "left", "condition"
+)  # fmt: skip
+
+
 def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
     """All that is stored about the participant with a receipt, for the participant to read."""
-    number = by_receipt(connection, receipt)
-    if number is None:
+    person = by_receipt(connection, receipt)
+    if person is None:
         return None
-    person = find_person(connection, number)
-    assert person is not None
     names = {row.id: row.name for row in connection.execute(select(objects))}
-    query = (
+    query: Select[Any] = (
         select(*ASKED, answers.c.seconds, answers.c.stored)
-        .select_from(
-            assignments.join(
-                participants, assignments.c.participant == participants.c.id
-            ).outerjoin(answers, answers.c.assignment == assignments.c.id)
-        )
-        .where(assignments.c.participant == number)
+        .select_from(QUESTIONS)
+        .where(assignments.c.participant == person.id)
         .order_by(assignments.c.round, assignments.c.number)
     )
-    platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == number)
-    filled = select(forms).where(forms.c.participant == number)
+    platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == person.id)
+    filled = select(forms).where(forms.c.participant == person.id)
     return {
-        "receipt": person.receipt,
-        "rater": person.rater,
-        "language": person.language,
-        "consent_version": person.consent_version,
-        "joined": person.joined,
-        "finished": person.finished,
-        "left": person.left,
-        "condition": person.condition,
+        **{name: getattr(person, name) for name in _OF_PERSON},
         "test_run": bool(person.test_run),
         "forms": {row.form: json.loads(row.content) for row in connection.execute(filled)},
         "platform_id": connection.execute(platform).scalar(),
         "questions": [
-            _question_facts(Asked._make(row[: len(ASKED)]), names)
-            | {"seconds": row.seconds, "stored": row.stored}
+            {
+                "round": row.round,
+                "number": row.number,
+                "shown": [names[i] for i in shown_in(row)],
+                "chosen": _alone([names[i] for i in chosen_in(row)]),
+                "skipped": bool(row.skipped),
+                "seconds": row.seconds,
+                "stored": row.stored,
+            }
             for row in connection.execute(query)
         ],
-    }
-
-
-def _question_facts(question: Asked, names: dict[int, str]) -> dict[str, Any]:
-    """A question and its answer, for the participant to read."""
-    return {
-        "round": question.round,
-        "number": question.number,
-        "shown": [names[i] for i in question.shown],
-        "chosen": _alone([names[i] for i in question.answer]),
-        "skipped": bool(question.skipped),
     }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
@@ -32,7 +32,7 @@ from trilens_survey.store.administration import (
     no_longer_fits,
     object_ids,
 )
-from trilens_survey.store.rows import ASKED, SKIPPED, Asked, Person, all_asked, in_order
+from trilens_survey.store.rows import ASKED, QUESTIONS, SKIPPED, chosen_in, shown_in
 from trilens_survey.study import Block, Study, at_round
 from trilens_survey.writer import Refused
 
@@ -40,11 +40,7 @@ _UNANSWERED = answers.c.assignment.is_(None) & ~SKIPPED
 #: The questions that a participant has not answered in the present round, the next first.
 _OPEN: Select[Any] = (
     select(*ASKED)
-    .select_from(
-        participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
-            answers, answers.c.assignment == assignments.c.id
-        )
-    )
+    .select_from(QUESTIONS)
     .where(
         participants.c.id == bindparam("participant"),
         assignments.c.round == participants.c.round,
@@ -59,14 +55,12 @@ _THIS = assignments.alias("this")
 _FROM: Select[Any] = (
     select(*ASKED)
     .select_from(
-        _THIS.join(
-            assignments,
+        QUESTIONS.join(
+            _THIS,
             (assignments.c.participant == _THIS.c.participant)
             & (assignments.c.round == _THIS.c.round)
             & (assignments.c.number >= _THIS.c.number),
         )
-        .join(participants, participants.c.id == assignments.c.participant)
-        .outerjoin(answers, answers.c.assignment == assignments.c.id)
     )
     .where(
         _THIS.c.token == bindparam("token"),
@@ -104,33 +98,6 @@ _REPLACE = (
     .values({name: bindparam(name) for name in ("reason", "model", "place", "a", "b", "c")})
 )
 _ANSWER = insert(answers)
-
-
-@dataclass(frozen=True)
-class Answered:
-    """An answer that is stored.
-
-    Attributes
-    ----------
-    new
-        Whether it was not stored before.
-    question
-        The question.
-    chosen
-        The number of the object; of several, the expected one first.
-    ahead
-        The questions that are open now, as far as they were looked up.
-    """
-
-    new: bool
-    question: Asked
-    chosen: int
-    ahead: list[Asked]
-
-    @property
-    def ends_round(self) -> bool:
-        """Whether this may have been the last question of a round."""
-        return self.new and self.question.number == self.question.of and self.question.round > 0
 
 
 @dataclass(frozen=True)
@@ -196,24 +163,28 @@ class Assignments:
             {of: Sampler(design) for of, design in study.designs.items()},
         )
 
-    def open_questions(self, connection: Connection, participant: int) -> list[Asked]:
+    def open_questions(self, connection: Connection, participant: int) -> Sequence[Row[Any]]:
         """The questions of the present round that have no answer, the next first: three at most."""
-        return all_asked(connection, _OPEN, participant=participant)
+        return connection.execute(_OPEN, {"participant": participant}).all()
 
-    def by_token(self, connection: Connection, token: str) -> list[Asked]:
+    def by_token(self, connection: Connection, token: str) -> Sequence[Row[Any]]:
         """The question with a token, and those after it that are open."""
-        return all_asked(connection, _FROM, token=token)
+        return connection.execute(_FROM, {"token": token}).all()
 
     def answer(
-        self, connection: Connection, asked: list[Asked], chosen: str | list[str], seconds: float
-    ) -> Answered:
-        """Store an answer to the first of the questions, once.
+        self,
+        connection: Connection,
+        question: Row[Any],
+        ahead: Sequence[Row[Any]],
+        chosen: str | list[str],
+        seconds: float,
+    ) -> int:
+        """Store an answer, once; the object that was chosen, of several the expected one.
 
         The same again changes nothing, another is refused.
         """
-        question, *ahead = asked
         design = self.designs[question.design]
-        choices = question.shown[int(design.kind == "closer") :]
+        choices = shown_in(question)[int(design.kind == "closer") :]
         names = [chosen] if isinstance(chosen, str) else chosen
         found = [i for i in choices if self.names[i] in names]
         if len(found) < len(names):
@@ -223,9 +194,9 @@ class Assignments:
         # one that was expected stands first, so that whoever counts looks at one column
         found.sort(key=lambda i: i != question.expected)
         if question.chosen is not None:
-            if set(question.answer) != set(found):
+            if set(chosen_in(question)) != set(found):
                 raise Refused(409, "this question already has a different answer")
-            return Answered(False, question, found[0], ahead)
+            return found[0]
         if question.left is not None:
             raise Refused(409, "this participant has left")
         if question.skipped:
@@ -239,14 +210,14 @@ class Assignments:
         }
         connection.execute(_ANSWER, new)
         self._choose(connection, ahead[1:])  # the next one is about to be shown
-        return Answered(True, question, found[0], ahead)
+        return found[0]
 
-    def skip(self, connection: Connection, question: Asked, missing: Collection[str]) -> bool:
+    def skip(self, connection: Connection, question: Row[Any], missing: Collection[str]) -> bool:
         """Leave out a question of which a picture or sound does not come, and note which one.
 
         A question that has an answer keeps it. Whether it was left out now.
         """
-        lost = [i for i in question.shown if self.names[i] in missing]
+        lost = [i for i in shown_in(question) if self.names[i] in missing]
         if not lost or len(lost) < len(set(missing)):
             raise Refused(422, "a missing picture or sound must be one that the question shows")
         if not all(self.study.by_name[self.names[i]].file for i in lost):
@@ -260,47 +231,44 @@ class Assignments:
         connection.execute(insert(skipped), rows)
         return True
 
-    def put_practice(self, connection: Connection, person: Person, first: Block) -> None:
+    def put_practice(self, connection: Connection, person: Row[Any], first: Block) -> None:
         """Put the practice questions of the first block."""
         plan = [
             Question(
-                tuple(first.names.index(name) for name in one.objects),
+                tuple(first.objects.index(name) for name in one.objects),
                 "practice",
                 i,
-                first.names.index(one.answer),
+                first.objects.index(one.answer),
             )
             for i, one in enumerate(first.practice)
         ]
         self._put(connection, person, 0, first, plan)
 
-    def put_round(self, connection: Connection, person: Person, round: int) -> bool:
+    def put_round(self, connection: Connection, person: Row[Any], round: int) -> bool:
         """Put the questions of a round; whether there were any.
 
         A block of which everything was asked is followed by the next.
         """
         blocks = self.study.blocks(person.condition, person.seed)
         past = select(assignments).where(assignments.c.participant == person.id)
-        rows = [
-            (int(row.design), in_order(row.a, row.b, row.c, row.further))
-            for row in connection.execute(past)
-        ]
+        rows = connection.execute(past).all()
         while (found := at_round(blocks, round)) is not None:
             block, number = blocks[found[0]], found[1]
-            sampler = self.samplers[block.condition, block.name]
+            sampler = self.samplers[block.of]
             plan = sampler.round(block.seed_of(person.seed), number, self._before(rows, block))
             if plan:
                 self._put(connection, person, round, block, plan)
                 return True
-            round += block.rounds - number + 1
+            round += block.most - number + 1
         return False
 
-    def _before(self, rows: Sequence[tuple[int, list[int]]], block: Block) -> frozenset[Key]:
+    def _before(self, rows: Sequence[Row[Any]], block: Block) -> frozenset[Key]:
         """The questions of a block that a participant was asked before."""
-        alike = (block.name, block.kind, block.shown)
-        at = {self.numbers[name]: i for i, name in enumerate(block.names)}
+        alike = (block.block, block.kind, block.shown)
+        at = {self.numbers[name]: i for i, name in enumerate(block.objects)}
         asked = set()
-        for row, shown in rows:
-            design = self.designs[row]
+        for row in rows:
+            design, shown = self.designs[row.design], shown_in(row)
             same = (design.block, design.kind, design.shown) == alike
             if same and all(number in at for number in shown):
                 asked.add(key_of(block.kind, [at[number] for number in shown]))
@@ -309,7 +277,7 @@ class Assignments:
     def _put(
         self,
         connection: Connection,
-        person: Person,
+        person: Row[Any],
         round: int,
         block: Block,
         plan: Sequence[Question],
@@ -321,17 +289,17 @@ class Assignments:
             connection.execute(change.values(round=round))
         shared = {
             "participant": person.id,
-            "design": self.rows[block.condition, block.name],
+            "design": self.rows[block.of],
             "round": round,
             "of": len(plan),
         }
-        ids = [self.numbers[name] for name in block.names]
+        ids = [self.numbers[name] for name in block.objects]
         new = [shared | {"number": i} | _assignment(asked, ids) for i, asked in enumerate(plan, 1)]
         connection.execute(insert(assignments), new)
         if any(asked.open for asked in plan):
             self._choose(connection, self.open_questions(connection, person.id))
 
-    def _choose(self, connection: Connection, questions: Sequence[Asked]) -> None:
+    def _choose(self, connection: Connection, questions: Sequence[Row[Any]]) -> None:
         """Put questions that are ready in place of random ones that nobody has seen."""
         for question in questions:
             if question.model != 0 or question.test_run:

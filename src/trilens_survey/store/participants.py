@@ -9,11 +9,11 @@ import json
 import secrets
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from sqlalchemy import bindparam, case, func, insert, select, update
+from sqlalchemy import Row, bindparam, case, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from trilens_survey.forms import Refusal, check_form
@@ -21,15 +21,22 @@ from trilens_survey.markdown import to_html
 from trilens_survey.schema import (
     answers,
     assignments,
-    codes,
     forms,
     paid,
     participants,
     platform_ids,
 )
-from trilens_survey.store.administration import State, by_receipt, lock, may_go_on, put, state_of
-from trilens_survey.store.assignments import Answered, Assignments
-from trilens_survey.store.rows import ANSWERED, SKIPPED, Asked, Person, find_person
+from trilens_survey.store.administration import (
+    State,
+    by_receipt,
+    erase,
+    lock,
+    may_go_on,
+    put,
+    state_of,
+)
+from trilens_survey.store.assignments import Assignments
+from trilens_survey.store.rows import ANSWERED, SKIPPED, shown_in
 from trilens_survey.study import Block, Study, at_round
 from trilens_survey.writer import Refused
 
@@ -51,7 +58,7 @@ _WORK = (
         func.count(answers.c.assignment),
         func.coalesce(func.sum(case((SKIPPED, 1), else_=0)), 0),
     )
-    .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+    .select_from(assignments.outerjoin(answers))
     .where(
         assignments.c.participant == bindparam("participant"),
         assignments.c.round.between(1, bindparam("last")),
@@ -59,132 +66,12 @@ _WORK = (
 )
 
 
-class _Shown:
-    """What the page shows; its fields are the keys of the JSON, but for those without a value."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if value is not None}
+#: What the page shows, as JSON; what does not apply is left out.
+Screen: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Asking(_Shown):
-    """A question is to be answered.
-
-    Attributes
-    ----------
-    stimuli
-        What the page needs to show each object.
-    prefetch
-        Addresses of what the next questions show.
-    part, parts
-        Which part of the study this is, from 1, where there are several.
-    instructions
-        What stands before the first question of a block, as HTML.
-    failed_code
-        For answers that cannot be stored for good.
-    """
-
-    token: str
-    kind: str
-    objects: list[str]
-    choose: int
-    question: str
-    round: int
-    number: int
-    of: int
-    rounds: int
-    stimuli: list[dict[str, str]]
-    prefetch: list[str]
-    part: int | None
-    parts: int | None
-    anchor: str | None
-    practice: Literal[True] | None
-    test_run: Literal[True] | None
-    instructions: str | None
-    failed_code: str | None
-
-
-@dataclass(frozen=True)
-class FormDue(_Shown):
-    """Questions about the participant are to be answered."""
-
-    form: str
-    items: list[dict[str, Any]]
-    test_run: bool
-
-
-@dataclass(frozen=True)
-class RoundDone(_Shown):
-    """A round, or the practice before the first, is over; and perhaps a part with it."""
-
-    round: int
-    rounds: int
-    answers: int
-    may_finish: bool
-    part: int | None
-    parts: int | None
-    practice: Literal[True] | None
-    part_done: Literal[True] | None
-    round_done: Literal[True] = True
-
-
-@dataclass(frozen=True)
-class Paused(_Shown):
-    """The researcher has paused the study, and rounds are to be done when it goes on."""
-
-    round: int
-    answers: int
-    paused: Literal[True] = True
-
-
-@dataclass(frozen=True)
-class Completion:
-    """The completion code, if it is earned, and the way back."""
-
-    code: str | None = None
-    url: str | None = None
-
-
-@dataclass(frozen=True)
-class Done(_Shown):
-    """All is over.
-
-    Attributes
-    ----------
-    left, erased
-        Whether they left before the end, and had everything erased.
-    short
-        Whether too many questions were skipped for the code.
-    debriefing
-        As HTML.
-    """
-
-    completion: Completion
-    receipt: str | None
-    answers: int
-    left: Literal[True] | None = None
-    erased: Literal[True] | None = None
-    short: Literal[True] | None = None
-    debriefing: str | None = None
-    done: Literal[True] = True
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "completion": vars(self.completion), "receipt": self.receipt
-        }  # fmt: skip
-
-
-#: What the page shows.
-Screen: TypeAlias = Asking | FormDue | RoundDone | Paused | Done
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """What the page says after a practice question; ``why`` is HTML."""
-
-    right: bool
-    answer: str
-    why: str
+def _screen(**facts: Any) -> Screen:
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -223,31 +110,22 @@ class Participants:
         """
         if test_run:
             platform_id = None
-        elif self.study.quota.participants is not None:
+        elif self.study.settings.quota.participants is not None:
             lock(connection, "places")
-        if platform_id is not None:
+        if platform_id is None:
+            rater = self.rater(secrets.token_hex(16))
+        else:
             rater = self.rater(f"platform {platform_id}")
             lock(connection, rater)
-            unused = self._unused(connection, rater)
-            if unused is not None:
-                receipt = _new_receipt()
-                change = update(participants).where(participants.c.id == unused)
-                connection.execute(change.values(receipt=receipt, language=language))
-                return receipt
-            if self._is_known(connection, rater):
-                raise Refused(
-                    409,
-                    "this id has already been used; to go on, use the browser in which you began, "
-                    "or enter your receipt",
-                    code="in_use",
-                )
+            again = self._join_again(connection, rater, language)
+            if again is not None:
+                return again
         if not test_run:
             self._check_open(connection)
         receipt = _new_receipt()
-        person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
         row = {
             "receipt": receipt,
-            "rater": self.rater(person),
+            "rater": rater,
             "seed": secrets.randbits(62),
             "language": language,
             "consent_version": self.study.settings.consent.version,
@@ -256,44 +134,46 @@ class Participants:
             "condition": self._condition(connection),
             "test_run": int(test_run),
         }
-        made = connection.execute(insert(participants), row)
-        number = int(made.inserted_primary_key[0])  # type: ignore[index]
+        connection.execute(insert(participants), row)
+        person = self.person(connection, receipt)
         if platform_id is not None:
-            connection.execute(
-                insert(platform_ids), {"participant": number, "platform_id": platform_id}
-            )
+            new = {"participant": person.id, "platform_id": platform_id}
+            connection.execute(insert(platform_ids), new)
         if not self.study.settings.before:
-            self._begin(connection, self.person(connection, number))
+            self._begin(connection, person)
         return receipt
 
-    def _is_known(self, connection: Connection, rater: str) -> bool:
-        """Whether somebody has joined, or was given a code and has been erased since."""
-        joined = select(participants.c.rater).where(participants.c.rater == rater)
+    def _join_again(self, connection: Connection, rater: str, language: str) -> str | None:
+        """A new receipt for one who has not come back since they joined.
+
+        Refused are those who have, or who were given a code and have been erased since.
+        """
+        theirs = select(participants).where(participants.c.rater == rater)
+        person = connection.execute(theirs).first()
+        if person is not None and person.seen is None and person.left is None:
+            receipt = _new_receipt()
+            self._change(connection, person, receipt=receipt, language=language)
+            return receipt
         given = select(paid.c.rater).where(paid.c.rater == rater)
-        return connection.execute(joined.union(given)).first() is not None
+        if person is not None or connection.execute(given).first() is not None:
+            raise Refused(
+                409,
+                "this id has already been used; to go on, use the browser in which you began, "
+                "or enter your receipt",
+                code="in_use",
+            )
+        return None
 
-    def _unused(self, connection: Connection, rater: str) -> int | None:
-        """The participant who joined with an id and has not come back since."""
-        query = select(participants.c.id).where(
-            participants.c.rater == rater,
-            participants.c.seen.is_(None),
-            participants.c.left.is_(None),
-        )
-        found = connection.execute(query).scalar()
-        return None if found is None else int(found)
-
-    def see(self, connection: Connection, participant: int) -> None:
+    def see(self, connection: Connection, receipt: str) -> None:
         """The participant has come back with their receipt."""
-        change = update(participants).where(participants.c.id == participant)
-        connection.execute(change.values(seen=time.time()))
+        self._change(connection, self.person(connection, receipt), seen=time.time())
 
     def resume(self, connection: Connection, receipt: str, platform_id: str | None) -> str:
         """The receipt, as it is stored, of one who goes on in another browser."""
-        number = by_receipt(connection, receipt)
-        person = None if number is None else self.person(connection, number)
+        person = by_receipt(connection, receipt)
         if person is None or not self._is(person, platform_id):
             raise Refused(404, "no participant has this receipt")
-        return person.receipt
+        return str(person.receipt)
 
     def goes_on(
         self, connection: Connection, receipt: str, platform_id: str | None, *, test_run: bool
@@ -303,34 +183,37 @@ class Participants:
         Another person there, whom the platform calls otherwise, begins anew. One whom the platform
         calls the same is shown the end.
         """
-        number = by_receipt(connection, receipt)
-        if number is None:
+        person = by_receipt(connection, receipt)
+        if person is None or bool(person.test_run) != test_run or not self._is(person, platform_id):
             return False
-        person = self.person(connection, number)
-        if bool(person.test_run) != test_run or not self._is(person, platform_id):
-            return False
-        return platform_id is not None or not isinstance(self.screen(connection, number), Done)
+        return platform_id is not None or "done" not in self.screen(connection, receipt)
 
-    def _is(self, person: Person, platform_id: str | None) -> bool:
+    def _is(self, person: Row[Any], platform_id: str | None) -> bool:
         """Whether the platform calls the participant so, or says nothing."""
         return platform_id is None or self.rater(f"platform {platform_id}") == person.rater
 
-    def person(self, connection: Connection, participant: int) -> Person:
+    def person(self, connection: Connection, receipt: str) -> Row[Any]:
         """The participant; erased ones are strangers."""
-        person = find_person(connection, participant)
+        person = by_receipt(connection, receipt)
         if person is None:
             raise Refused(401, "unknown participant; join first")
         return person
 
+    def _change(self, connection: Connection, person: Row[Any], **values: Any) -> None:
+        change = update(participants).where(participants.c.id == person.id)
+        connection.execute(change.values(values))
+
     def rater(self, person: str) -> str:
         """A name for exports, from which nobody without the key gets back to the person."""
-        digest = hmac.new(self.key, b"rater " + person.encode(), hashlib.sha256).digest()
-        return base64.b32encode(digest)[:12].decode().lower()
+        return self._code(f"rater {person}")[:12]
 
     def test_link(self) -> str:
         """What the address of a test run has after ``?test=``; without the key nobody makes one."""
-        digest = hmac.new(self.key, b"test link", hashlib.sha256).digest()
-        return base64.b32encode(digest)[:24].decode().lower()
+        return self._code("test link")[:24]
+
+    def _code(self, of: str) -> str:
+        digest = hmac.new(self.key, of.encode(), hashlib.sha256).digest()
+        return base64.b32encode(digest).decode().lower()
 
     def is_test_link(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self.test_link().encode())
@@ -361,7 +244,7 @@ class Participants:
 
     # --- going on --------------------------------------------------------------------------
 
-    def _begin(self, connection: Connection, person: Person) -> None:
+    def _begin(self, connection: Connection, person: Row[Any]) -> None:
         """Put the practice questions; if there are none, the first round."""
         first = self._blocks(person)[0]
         if first.practice:
@@ -369,33 +252,32 @@ class Participants:
         else:
             self._put_round(connection, person, 1)
 
-    def _put_round(self, connection: Connection, person: Person, round: int) -> None:
+    def _put_round(self, connection: Connection, person: Row[Any], round: int) -> None:
         """Put the questions of a round; if there are none left, all is over."""
         if not self.assigned.put_round(connection, person, round):
             self._end(connection, person)
 
     def fill_form(
-        self, connection: Connection, participant: int, form: str, given: dict[str, Any]
+        self, connection: Connection, receipt: str, form: str, given: dict[str, Any]
     ) -> dict[str, Refusal]:
         """Store the answers to the questions before or after the rounds, once.
 
         What is wrong, by name; then nothing is stored.
         """
-        person = self.person(connection, participant)
-        if self._has_form(connection, participant, form):
+        person = self.person(connection, receipt)
+        if self._has_form(connection, person, form):
             return {}
-        open_questions = self.assigned.open_questions(connection, participant)
-        if self._due_form(connection, person) != form or open_questions:
+        if self._open(connection, person) or self._due_form(connection, person) != form:
             raise Refused(409, "these questions are not asked now")
         values, wrong = check_form(self.study.form(form), given)
         if wrong:
             return wrong
-        row = {"participant": participant, "form": form, "stored": time.time()}
+        row = {"participant": person.id, "form": form, "stored": time.time()}
         connection.execute(insert(forms), row | {"content": json.dumps(values, ensure_ascii=False)})
         if form == "before":
             self._begin(connection, person)
         else:
-            self._finish(connection, participant)
+            self._finish(connection, person)
         return {}
 
     def answer(
@@ -405,13 +287,23 @@ class Participants:
         token: str,
         chosen: str | list[str],
         seconds: float,
-    ) -> Answered:
-        """Store an answer once; the same again changes nothing, another is refused."""
-        asked = self._asked_of(connection, receipt, token)
-        done = self.assigned.answer(connection, asked, chosen, seconds)
-        if done.ends_round:
-            self._end_round(connection, done.question.participant)
-        return done
+        *,
+        then_next: bool = False,
+    ) -> dict[str, Any]:
+        """Store an answer once; the same again changes nothing, another is refused.
+
+        What the page is told: the feedback to a practice question, and perhaps what comes next.
+        """
+        question, *ahead = self._asked_of(connection, receipt, token)
+        first = self.assigned.answer(connection, question, ahead, chosen, seconds)
+        if question.chosen is None and question.number == question.of and question.round:
+            self._end_round(connection, receipt)
+        said: dict[str, Any] = {"stored": True}
+        if question.reason == "practice":
+            said |= _screen(feedback=self._feedback(question, first))
+        if then_next:
+            said["next"] = self.screen(connection, receipt, ahead)
+        return said
 
     def skip(
         self, connection: Connection, receipt: str, token: str, missing: Collection[str]
@@ -423,13 +315,13 @@ class Participants:
         question = self._asked_of(connection, receipt, token)[0]
         if not self.assigned.skip(connection, question, missing):
             return
-        person = self.person(connection, question.participant)
+        person = self.person(connection, receipt)
         if self._too_short(connection, person):
-            self._leave(connection, person.id)
-            return
-        self._end_round(connection, question.participant)
+            self._change(connection, person, left=time.time())
+        else:
+            self._end_round(connection, receipt)
 
-    def _asked_of(self, connection: Connection, receipt: str, token: str) -> list[Asked]:
+    def _asked_of(self, connection: Connection, receipt: str, token: str) -> Sequence[Row[Any]]:
         """The question with a token, and those after it that are open.
 
         Refused where it is not one of the participant with this receipt.
@@ -437,39 +329,34 @@ class Participants:
         asked = self.assigned.by_token(connection, token)
         if asked and asked[0].receipt == receipt:
             return asked
-        if by_receipt(connection, receipt) is None:
-            raise Refused(401, "unknown participant; join first")
+        self.person(connection, receipt)
         if not asked:
             raise Refused(404, "there is no such question")
         raise Refused(403, "this question belongs to another participant")
 
-    def feedback(self, connection: Connection, answered: Answered) -> Feedback | None:
+    def _feedback(self, question: Row[Any], chosen: int) -> dict[str, Any] | None:
         """What the page says after a practice question, if it is still part of the study."""
-        question = answered.question
-        if question.reason != "practice" or question.expected is None:
-            return None
-        person = self.person(connection, question.participant)
-        practice = self._blocks(person)[0].practice
+        practice = self._blocks(question)[0].practice
         names = self.assigned.names
         for one in practice[question.place : question.place + 1]:
-            if set(one.objects) == {names[i] for i in question.shown}:
-                return Feedback(
-                    answered.chosen == question.expected,
-                    names[question.expected],
-                    to_html(one.why[person.language]),
-                )
+            if set(one.objects) == {names[i] for i in shown_in(question)}:
+                return {
+                    "right": chosen == question.expected,
+                    "answer": names[question.expected],
+                    "why": to_html(one.why[question.language]),
+                }
         return None
 
-    def begin_round(self, connection: Connection, participant: int) -> None:
+    def begin_round(self, connection: Connection, receipt: str) -> None:
         """Begin the next round, if the present one is done; while one is open, do nothing."""
-        person = self.person(connection, participant)
-        if self.assigned.open_questions(connection, participant):
+        person = self.person(connection, receipt)
+        if self._open(connection, person):
             return
         if self._due_form(connection, person) is not None:
             raise Refused(409, "there are questions to answer before")
         if person.round and not person.test_run:
             self._check_open(connection, joined=True)
-        if person.finished is not None or person.left is not None:
+        if _is_over(person):
             raise Refused(409, "this participant has finished")
         if person.round >= self._rounds(person):
             raise Refused(409, "there are no more rounds")
@@ -477,10 +364,10 @@ class Participants:
 
     # --- ending ----------------------------------------------------------------------------
 
-    def finish(self, connection: Connection, participant: int) -> None:
+    def finish(self, connection: Connection, receipt: str) -> None:
         """The participant wants no more rounds; refused while a question is open."""
-        person = self.person(connection, participant)
-        if self.assigned.open_questions(connection, participant):
+        person = self.person(connection, receipt)
+        if self._open(connection, person):
             raise Refused(409, "this round has unanswered questions")
         if person.left is not None:
             raise Refused(409, "this participant has left")
@@ -493,90 +380,75 @@ class Participants:
             raise Refused(409, "this study is paused; come back later")
         self._end(connection, person)
 
-    def leave(self, connection: Connection, participant: int) -> Screen:
-        """Leave before the end; the answers stay. What the page shows then.
+    def leave(self, connection: Connection, receipt: str, *, keep: bool) -> Screen:
+        """Leave before the end; what the page shows then. The answers stay, or are erased.
 
         Whoever has done what is needed gets the code all the same.
         """
-        person = self.person(connection, participant)
+        person = self.person(connection, receipt)
         if person.finished is not None:
             raise Refused(409, "this participant has finished")
-        self._leave(connection, participant)
-        if self._earned(connection, person):
-            self._note_code(connection, person)
-        return self.screen(connection, participant)
+        if person.left is None:
+            self._change(connection, person, left=time.time())
+        self._note_code(connection, person)
+        shown = self.screen(connection, receipt)
+        if keep:
+            return shown
+        erase(connection, receipt)
+        shown.pop("short", None)
+        return shown | {"receipt": None, "answers": 0, "erased": True}
 
-    def last_screen(self, connection: Connection, participant: int) -> Done:
-        """What somebody sees who leaves and has everything erased: to be asked for before."""
-        person = self.person(connection, participant)
-        if person.finished is not None:
-            raise Refused(409, "this participant has finished")
-        if self._earned(connection, person):
-            self._note_code(connection, person)
-        found = self._done(connection, person)
-        return replace(found, receipt=None, answers=0, left=True, erased=True, short=None)
-
-    def _leave(self, connection: Connection, participant: int) -> None:
-        change = update(participants).where(
-            participants.c.id == participant, participants.c.left.is_(None)
-        )
-        connection.execute(change.values(left=time.time()))
-
-    def _end_round(self, connection: Connection, participant: int) -> None:
+    def _end_round(self, connection: Connection, receipt: str) -> None:
         """At the end of a round: whoever cannot begin another one has finished."""
-        if self.assigned.open_questions(connection, participant):
+        person = self.person(connection, receipt)
+        if self._open(connection, person) or person.finished is not None:
             return
-        person = self.person(connection, participant)
-        over = person.finished is None and not self._more(connection, person)
-        if over and not self._waits(connection, person):
+        if not self._more(connection, person) and not self._waits(connection, person):
             self._end(connection, person)
 
-    def _end(self, connection: Connection, person: Person) -> None:
+    def _end(self, connection: Connection, person: Row[Any]) -> None:
         """No more rounds: whoever is asked nothing after them has finished."""
-        if not self.study.settings.after or self._has_form(connection, person.id, "after"):
-            self._finish(connection, person.id)
-            return
-        change = update(participants).where(
-            participants.c.id == person.id, participants.c.enough.is_(None)
-        )
-        connection.execute(change.values(enough=time.time()))
+        if not self.study.settings.after or self._has_form(connection, person, "after"):
+            self._finish(connection, person)
+        elif person.enough is None:
+            self._change(connection, person, enough=time.time())
 
-    def _finish(self, connection: Connection, participant: int) -> None:
+    def _finish(self, connection: Connection, person: Row[Any]) -> None:
         """Note that a participant has finished, and which code the page gives them."""
-        change = update(participants).where(
-            participants.c.id == participant, participants.c.finished.is_(None)
-        )
-        connection.execute(change.values(finished=time.time()))
-        person = self.person(connection, participant)
-        if self._earned(connection, person):
-            self._note_code(connection, person)
+        if person.finished is None:
+            self._change(connection, person, finished=time.time())
+        self._note_code(connection, self.person(connection, person.receipt))
 
-    def _note_code(self, connection: Connection, person: Person) -> None:
-        put(connection, codes, {"participant": person.id, "code": self.study.completion.code})
+    def _note_code(self, connection: Connection, person: Row[Any]) -> None:
+        """Note that a participant is given the code, if they have earned it."""
+        if not self._earned(connection, person):
+            return
+        theirs = platform_ids.c.participant == person.id
+        given = update(platform_ids).where(theirs).values(code=self.study.settings.completion.code)
+        connection.execute(given)
         if not person.test_run:
             put(connection, paid, {"rater": person.rater})
 
-    def _earned(self, connection: Connection, person: Person) -> bool:
+    def _earned(self, connection: Connection, person: Row[Any]) -> bool:
         """Whether a participant has done what the code is for.
 
         The rounds that are needed, or all that there were, and the study's share of their
         questions answered.
         """
-        begun = bool(self.assigned.open_questions(connection, person.id))
-        done = person.round - begun
+        done = person.round - bool(self._open(connection, person))
         finished = person.finished is not None and person.left is None
         if done < self.study.needed and not finished:
             return False
         asked, answered, _ = self._work(connection, person, done)
-        return answered > 0 and answered >= self.study.completion.share * asked
+        return answered > 0 and answered >= self.study.settings.completion.share * asked
 
-    def _too_short(self, connection: Connection, person: Person) -> bool:
+    def _too_short(self, connection: Connection, person: Row[Any]) -> bool:
         """Whether more was skipped than the code allows, however many questions follow."""
         asked, _, skips = self._work(connection, person, person.round)
         planned = max(asked, self.study.needed * self._blocks(person)[0].length)
-        return skips > (1 - self.study.completion.share) * planned
+        return skips > (1 - self.study.settings.completion.share) * planned
 
-    def _work(self, connection: Connection, person: Person, last: int) -> tuple[int, int, int]:
+    def _work(self, connection: Connection, person: Row[Any], last: int) -> tuple[int, int, int]:
         """The questions of a participant's rounds up to the last: asked, answered, skipped."""
         given = {"participant": person.id, "last": last}
         asked, answered, skips = connection.execute(_WORK, given).one()
@@ -585,77 +457,76 @@ class Participants:
     # --- what is shown ---------------------------------------------------------------------
 
     def screen(
-        self, connection: Connection, participant: int, ahead: Sequence[Asked] = ()
+        self, connection: Connection, receipt: str, ahead: Sequence[Row[Any]] = ()
     ) -> Screen:
-        """What the page shows next.
+        """What the page shows next; ``ahead`` are the questions that are known to be open.
 
-        Parameters
-        ----------
-        connection
-        participant
-        ahead
-            The questions that are known to be open.
+        A question, a form, the end of a round, a pause, or the end of all.
         """
-        questions = ahead or self.assigned.open_questions(connection, participant)
+        person = None if ahead else self.person(connection, receipt)
+        questions = self._open(connection, person) if person else ahead
         if questions and questions[0].left is None:
             return self._asking(connection, questions)
-        person = self.person(connection, participant)
+        person = person or self.person(connection, receipt)
         form = self._due_form(connection, person)
         if form is not None:
             items = [item.shown(person.language) for item in self.study.form(form)]
-            return FormDue(form, items, bool(person.test_run))
-        over = person.finished is not None or person.left is not None
+            return _screen(form=form, items=items, test_run=bool(person.test_run))
+        over = _is_over(person)
         if not over and (not person.round or self._more(connection, person)):
             return self._round_done(connection, person)
         if not over and self._waits(connection, person):
-            return Paused(person.round, self.count(connection, person.id))
+            answers = self._count(connection, person.id)
+            return _screen(paused=True, round=person.round, answers=answers)
         return self._done(connection, person)
 
-    def _round_done(self, connection: Connection, person: Person) -> RoundDone:
+    def _round_done(self, connection: Connection, person: Row[Any]) -> Screen:
+        """A round, or the practice before the first, is over; and perhaps a part with it."""
         blocks = self._blocks(person)
         part, parts = _part(blocks, person.round)
         ends = part is not None and person.round and part != _part(blocks, person.round + 1)[0]
-        return RoundDone(
+        return _screen(
+            round_done=True,
             round=person.round,
             rounds=self._rounds(person),
-            answers=self.count(connection, person.id),
+            answers=self._count(connection, person.id),
             may_finish=person.round >= self.study.needed,
             part=part,
             parts=parts,
-            practice=None if person.round else True,
+            practice=not person.round or None,
             part_done=True if ends else None,
         )
 
-    def _done(self, connection: Connection, person: Person) -> Done:
-        """The end, with the code if it is earned."""
+    def _done(self, connection: Connection, person: Row[Any]) -> Screen:
+        """The end, with the code if it is earned; ``short`` if too much was skipped for it."""
         earned = self._earned(connection, person)
-        short = not earned and self._too_short(connection, person)
         text = self.study.settings.debriefing
-        return Done(
-            completion=self._completion(connection, person) if earned else Completion(),
+        return _screen(
+            done=True,
+            completion=self._completion(connection, person if earned else None),
             receipt=person.receipt,
-            answers=self.count(connection, person.id),
-            left=None if person.left is None else True,
-            short=True if short else None,
+            answers=self._count(connection, person.id),
+            left=person.left is not None or None,
+            short=(not earned and self._too_short(connection, person)) or None,
             debriefing=None if text is None else to_html(text[person.language]),
         )
 
-    def _completion(self, connection: Connection, person: Person) -> Completion:
-        """The code, and the way back to where the participant came from."""
-        given = self.study.completion
+    def _completion(self, connection: Connection, person: Row[Any] | None) -> dict[str, Any]:
+        """The code, and the way back to where the participant came from; nothing for nobody."""
+        if person is None:
+            return {"code": None, "url": None}
+        given = self.study.settings.completion
         url = given.way_back
         if url is not None:
-            theirs = select(platform_ids.c.platform_id).where(
-                platform_ids.c.participant == person.id
-            )
-            known = connection.execute(theirs).scalar() or ""
+            theirs = platform_ids.c.participant == person.id
+            known = connection.execute(select(platform_ids.c.platform_id).where(theirs)).scalar()
             url = url.replace("{code}", quote(given.code or "", safe=""))
-            url = url.replace("{platform_id}", quote(known, safe=""))
-        return Completion(given.code, url)
+            url = url.replace("{platform_id}", quote(known or "", safe=""))
+        return {"code": given.code, "url": url}
 
-    def _due_form(self, connection: Connection, person: Person) -> str | None:
+    def _due_form(self, connection: Connection, person: Row[Any]) -> str | None:
         """The form that a participant has to fill in now, where no question is open."""
-        if person.left is not None or person.finished is not None:
+        if _is_over(person):
             return None
         if self.study.settings.before and not person.round:
             practising = select(assignments.c.id).where(assignments.c.participant == person.id)
@@ -668,72 +539,80 @@ class Participants:
         )
         return "after" if self.study.settings.after and done else None
 
-    def _has_form(self, connection: Connection, participant: int, form: str) -> bool:
-        query = select(forms.c.form).where(forms.c.participant == participant, forms.c.form == form)
+    def _has_form(self, connection: Connection, person: Row[Any], form: str) -> bool:
+        query = select(forms.c.form).where(forms.c.participant == person.id, forms.c.form == form)
         return connection.execute(query).first() is not None
 
-    def count(self, connection: Connection, participant: int) -> int:
+    def _open(self, connection: Connection, person: Row[Any]) -> Sequence[Row[Any]]:
+        return self.assigned.open_questions(connection, person.id)
+
+    def _count(self, connection: Connection, participant: int) -> int:
         """How many answers of the participant are stored, without practice."""
         return int(connection.execute(_COUNT, {"participant": participant}).scalar_one())
 
-    def _more(self, connection: Connection, person: Person) -> bool:
+    def _more(self, connection: Connection, person: Row[Any]) -> bool:
         more = person.round < self._rounds(person) and person.enough is None
         return bool(more and (person.test_run or self.state(connection, joined=True) == "open"))
 
-    def _waits(self, connection: Connection, person: Person) -> bool:
+    def _waits(self, connection: Connection, person: Row[Any]) -> bool:
         """Whether a pause keeps the participant from the rounds that are needed."""
         lacking = person.round < min(self.study.needed, self._rounds(person))
         begun = person.round and person.enough is None and not person.test_run
         return bool(lacking and begun and may_go_on(connection))
 
-    def _blocks(self, person: Person | Asked) -> tuple[Block, ...]:
+    def _blocks(self, person: Row[Any]) -> tuple[Block, ...]:
         return self.study.blocks(person.condition, person.seed)
 
-    def _rounds(self, person: Person) -> int:
-        return sum(block.rounds for block in self._blocks(person))
+    def _rounds(self, person: Row[Any]) -> int:
+        return sum(block.most for block in self._blocks(person))
 
-    def _asking(self, connection: Connection, questions: Sequence[Asked]) -> Asking:
+    def _asking(self, connection: Connection, questions: Sequence[Row[Any]]) -> Screen:
+        """A question; ``prefetch`` are the addresses of what the next ones show."""
         question = questions[0]
         blocks = self._blocks(question)
         language = question.language
         design = self.assigned.designs[question.design]
         by_name, names = self.study.by_name, self.assigned.names
-        shown = [names[i] for i in question.shown]
+        shown = [names[i] for i in shown_in(question)]
         ahead = {
             f"media/{key}": None
             for later in questions[1:]
             if later.model != 0  # else another question may come in its place
-            for i in later.shown
+            for i in shown_in(later)
             if (key := by_name[names[i]].key)
         }
         part, parts = _part(blocks, question.round)
-        return Asking(
+        return _screen(
             token=question.token,
             kind=design.kind,
             objects=shown,
             choose=design.choose,
-            question=design.asked(language) or self.study.first.question[language],
+            question=design.question.get(language) or self.study.first.question[language],
             round=question.round,
             number=question.number,
             of=question.of,
-            rounds=sum(block.rounds for block in blocks),
+            rounds=self._rounds(question),
             stimuli=[by_name[name].shown(language) for name in shown],
             prefetch=list(ahead),
             part=part,
             parts=parts,
             anchor=shown[0] if design.kind == "closer" else None,
-            practice=None if question.round else True,
-            test_run=True if question.test_run else None,
+            practice=not question.round or None,
+            test_run=bool(question.test_run) or None,
             instructions=_instructions(question, blocks),
             failed_code=self._failed_code(connection, question),
         )
 
-    def _failed_code(self, connection: Connection, question: Asked) -> str | None:
+    def _failed_code(self, connection: Connection, question: Row[Any]) -> str | None:
         """Not before it is earned: whoever reads the page's source finds no code there."""
-        code = self.study.completion.failed
+        code = self.study.settings.completion.failed
         if code is None or not question.round or question.number <= question.of / 2:
             return None
-        return code if self.count(connection, question.participant) >= question.of // 2 else None
+        return code if self._count(connection, question.participant) >= question.of // 2 else None
+
+
+def _is_over(person: Row[Any]) -> bool:
+    return person.finished is not None or person.left is not None
 
 
 def _new_receipt() -> str:
@@ -748,7 +627,7 @@ def _part(blocks: tuple[Block, ...], round: int) -> tuple[int | None, int | None
     return found[0] + 1, len(blocks)
 
 
-def _instructions(question: Asked, blocks: tuple[Block, ...]) -> str | None:
+def _instructions(question: Row[Any], blocks: tuple[Block, ...]) -> str | None:
     """What stands before the first question of a block, or before the practice for it."""
     found = at_round(blocks, max(question.round, 1))
     if question.number != 1 or found is None or found[1] != 1:

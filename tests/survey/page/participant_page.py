@@ -203,12 +203,7 @@ def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> No
     page.screen("thanks")
     look("thanks")
     for name in ("failed", "closed", "paused", "resume", "gone", "cookies"):
-        page.browser.run(
-            "document.body.dataset.screen = arguments[0];"
-            "for (const one of document.getElementById('survey').children)"
-            "  one.hidden = one.id !== arguments[0];",
-            name,
-        )
+        page.show(name)
         look(name)
 
 
@@ -240,6 +235,15 @@ class Page:
 
     def screen(self, name: str) -> None:
         self.wait(SCREEN, name)
+
+    def show(self, name: str) -> None:
+        """Another screen, whatever the study says."""
+        self.browser.run(
+            "document.body.dataset.screen = arguments[0];"
+            "for (const one of document.getElementById('survey').children)"
+            "  one.hidden = one.id !== arguments[0];",
+            name,
+        )
 
     def asking(self, number: int) -> None:
         """Until the question of this number can be answered."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from participant_page import LENGTH, Page, short_study
+from participant_page import ASKING, LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import Running, Served
@@ -162,42 +162,7 @@ def test_sounds_are_heard_before_they_are_judged(
 # --- once, and only once -------------------------------------------------------------------
 
 
-def test_a_double_click_counts_once(page: Page) -> None:
-    page.begin()
-    page.double_click("button.card[data-place='2']")
-    page.asking(2)
-    assert page.question()["number"] == 2
-    # slower than the browser's idea of a double click, but before the next question
-    page.browser.run(
-        "const cards = document.querySelectorAll('button.card');"
-        "cards[0].click(); cards[cards.length - 1].click();"
-    )
-    page.asking(3)
-    assert page.question()["number"] == 3
-
-
-def test_a_key_that_is_held_down_counts_once(page: Page) -> None:
-    page.begin()
-    page.press("1", "Digit1")
-    while not page.browser.run(
-        "return document.getElementById('bar').value === 1 && "
-        "document.getElementById('survey').dataset.state === 'asking';"
-    ):
-        page.press("1", "Digit1", repeated=True)
-    page.press("1", "Digit1", repeated=True)
-    assert page.question()["number"] == 2
-    # Enter on a button presses it again by itself, in every browser
-    page.browser.run("arguments[0].focus();", page.find("button.card[data-place='1']"))
-    enter = {"key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13}
-    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", **enter)
-    for _ in range(20):
-        page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
-    page.asking(3)
-    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
-    assert page.question()["number"] == 3
-
-
-def test_keys_with_modifiers_are_not_answers(page: Page) -> None:
+def test_a_choice_counts_once_and_keys_with_modifiers_are_none(page: Page) -> None:
     page.begin()
     for modifiers in (1, 2, 4, 8):
         page.press("1", "Digit1", modifiers=modifiers)
@@ -206,27 +171,36 @@ def test_keys_with_modifiers_are_not_answers(page: Page) -> None:
     assert page.question()["number"] == 1
     page.press("&", "Digit1")  # the same key on a French keyboard
     page.asking(2)
+    page.double_click("button.card[data-place='2']")
+    page.asking(3)
+    assert page.question()["number"] == 3
+    page.press("1", "Digit1")
+    while not page.browser.run(ASKING, 4):
+        page.press("1", "Digit1", repeated=True)
+    page.press("1", "Digit1", repeated=True)
+    assert page.question()["number"] == 4
+    # Enter on a button presses it again by itself, in every browser
+    page.browser.run("arguments[0].focus();", page.find("button.card[data-place='1']"))
+    enter = {"key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13}
+    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", **enter)
+    for _ in range(20):
+        page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
+    page.screen("break")
+    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
+    assert page.question()["answers"] == 4
 
 
-def test_a_reload_shows_the_same_question_in_the_same_order(page: Page) -> None:
-    page.begin()
-    page.choose(3)
-    page.asking(2)
-    shown = page.shown()
-    page.driver.refresh()
-    page.asking(2)
-    assert page.shown() == shown
-    assert page.text("#kept code") != ""
-
-
-def test_going_back_loses_and_doubles_nothing(page: Page) -> None:
+def test_a_reload_and_going_back_lose_and_double_nothing(page: Page) -> None:
     page.begin()
     page.choose(1)
     page.asking(2)
     shown = page.shown()
+    page.driver.refresh()
+    page.asking(2)
+    assert page.shown() == shown, "the same question in the same order"
+    assert page.text("#kept code") != ""
     page.driver.back()  # the entry of the consent: the question stays
     assert page.browser.run("return document.body.dataset.screen;") == "question"
-    assert page.shown() == shown
     page.driver.back()  # out of the study
     assert page.driver.current_url == "about:blank"
     page.driver.forward()
@@ -287,7 +261,15 @@ def test_an_answer_of_another_window_stands(page: Page) -> None:
 
 
 def test_the_network_goes_and_comes_back(page: Page) -> None:
-    page.begin()
+    page.open()
+    page.screen("consent")
+    page.click("#agree")
+    page.cut(True)
+    page.click("#begin")
+    page.says(WORD["waiting"])
+    page.cut(False)
+    page.asking(1)
+    assert page.text("#note") == ""
     wanted = page.question()
     page.cut(True)
     page.choose(2)
