@@ -151,12 +151,16 @@ def settings_tables() -> str:
 def _settings(model: Any) -> str:
     title = model.model_config.get("title") or model.__name__.lower()
     rows = [
-        [f"`{name}`", _value(name, field), (field.description or "").replace("|", "\\|")]
+        [f"`{name}`", _value(name, field), _one_line(field.description).replace("|", "\\|")]
         for name, field in model.model_fields.items()
     ]
-    about = " ".join((inspect.getdoc(model) or "").split())
+    about = _one_line(inspect.getdoc(model))
     table = _table(["key", "value", "meaning"], rows)
     return f"**{title[:1].upper()}{title[1:]}.** {about}\n\n{table}"
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 def _value(name: str, field: Any) -> str:

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 import jwt
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import rsa
+from sqlalchemy.engine import Connection
 
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
@@ -32,6 +33,7 @@ from trilens_survey.server import Options, Survey
 from trilens_survey.serving import SETTINGS
 from trilens_survey.study import load_study
 
+T = TypeVar("T")
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
 LONGEST = 300.0
 
@@ -85,11 +87,14 @@ class Client(httpx.Client):
     def round(self, choose: Callable[[dict[str, Any]], str] | None = None) -> list[dict[str, Any]]:
         """Answer until the round is done; the questions."""
         asked = []
-        while "token" in (question := self.question()):
+        question = self.question()
+        while "token" in question:
             chosen = question["objects"][1] if choose is None else choose(question)
-            answer = self.answer(question["token"], chosen, 1.5)
-            assert answer.json() == {"stored": True}, answer.text
+            body = {"token": question["token"], "chosen": chosen, "seconds": 1.5}
+            answer = self.post("/api/answer?next=1", json=body)
+            assert answer.status_code == 200, answer.text
             asked.append(question)
+            question = answer.json()["next"]
         return asked
 
 
@@ -143,6 +148,15 @@ class Running:
         client = self.joined(**more)
         client.round()
         return client
+
+    def look(self, read: Callable[[Connection], T]) -> T:
+        """What the database says."""
+        with self.survey.database.reading() as connection:
+            return read(connection)
+
+    def do(self, write: Callable[[Connection], T]) -> T:
+        """Write to the database."""
+        return self.survey.writer.submit(write).result()
 
     def close(self) -> None:
         for client in self._clients:

@@ -16,22 +16,16 @@ from starlette.staticfiles import StaticFiles
 from trilens import __version__
 from trilens_survey import participant, researcher
 from trilens_survey.middleware import MEDIA_POLICY, RETRY_AFTER, Middleware
-from trilens_survey.server import Survey
+from trilens_survey.server import Survey, served_by
 from trilens_survey.writer import Refused
 
 
 def make_app(
     survey: Survey, *, started: bool = False, ready: Callable[[], None] | None = None
 ) -> FastAPI:
-    """The ASGI application of a survey; its lifespan opens (if need be) and closes the database.
+    """The ASGI application of a survey; its lifespan opens the database, if need be, and closes it.
 
-    Parameters
-    ----------
-    survey
-    started
-        Whether the survey was started already.
-    ready
-        Called when requests are about to be served.
+    It calls ``ready`` when requests are about to be served.
     """
 
     @asynccontextmanager
@@ -107,7 +101,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         back = "researcher/" if "/researcher" in route else ""
         facts = {"title": "This does not work", "back": back}
         text = error.why[:1].upper() + error.why[1:] + "."
-        return Survey.of(request).page("message.html", error.status, text=text, **facts)
+        return (await served_by(request)).page("message.html", error.status, text=text, **facts)
     headers = {"retry-after": RETRY_AFTER} if error.status == 503 else None
     content = {"detail": error.why} | ({} if error.code is None else {"code": error.code})
     return JSONResponse(content, status_code=error.status, headers=headers)

@@ -8,7 +8,7 @@ import ipaddress
 import re
 import secrets
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from argon2 import PasswordHasher
@@ -137,16 +137,9 @@ class Session:
 
 
 class Limiter:
-    """At most so many events in a span of time from one sender; no sender stops another.
+    """At most so many events in a span of seconds from ``each`` sender; no sender stops another.
 
     Senders are kept as keyed hashes, in memory, and for the span alone.
-
-    Parameters
-    ----------
-    each
-        Events of one sender in the span.
-    span
-        Seconds.
     """
 
     def __init__(self, each: int, span: int = 300) -> None:
@@ -208,16 +201,14 @@ def set_first_password(connection: Connection, key: str, password: str) -> None:
     set_password(connection, password)
 
 
-def sign_in(connection: Connection, name: str) -> tuple[str, Session]:
-    """A new session, and the key that its cookie holds."""
-    key = secrets.token_urlsafe(32)
-    session = Session(_hash(key), secrets.token_urlsafe(24), name)
-    now = time.time()
+def sign_in(connection: Connection, name: str) -> str:
+    """Begin a session; the key that its cookie holds."""
+    key, now = secrets.token_urlsafe(32), time.time()
     connection.execute(delete(sessions).where(sessions.c.ends < now))
-    row = asdict(session) | {"ends": now + SESSION_SECONDS}
-    connection.execute(insert(sessions), row)
+    row = {"key_hash": _hash(key), "csrf": secrets.token_urlsafe(24), "researcher": name}
+    connection.execute(insert(sessions), row | {"ends": now + SESSION_SECONDS})
     record(connection, name, "signed in")
-    return key, session
+    return key
 
 
 def find_session(connection: Connection, key: str) -> Session | None:

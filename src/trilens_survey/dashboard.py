@@ -33,31 +33,21 @@ _LONGEST_REST_OF_FINDINGS = 300.0
 
 @dataclass(frozen=True)
 class Findings:
-    """What was worked out in the background, as text for the pages.
+    """What was worked out in the background, as text for the pages."""
 
-    Attributes
-    ----------
-    answers, erased
-        How many answers were analyzed, and how many participants had been erased by then.
-    made
-        When, in seconds since 1970.
-    problem
-        Why there are no findings, if there are none.
-    sentences
-        What `trilens.analyze` says: a heading and a sentence of the report each, in which every
-        name is escaped.
-    report
-        The report itself, a page.
-    figures
-        Charts and tables: facts for the template.
-    """
-
+    #: how many answers were analyzed, and how many participants had been erased by then
     answers: int
     erased: int
+    #: when, in seconds since 1970
     made: float
+    #: why there are no findings, if there are none
     problem: str | None
+    #: what `trilens.analyze` says: a heading and a sentence of the report each, in which every
+    #: name is escaped
     sentences: list[tuple[str, str]]
+    #: the report itself, a page
     report: str | None
+    #: charts and tables: facts for the template
     figures: dict[str, Any]
 
 
@@ -106,13 +96,7 @@ class ChildProcess:
 
 
 class BackgroundAnalysis:
-    """Has the answers analyzed: one analysis at a time, and only of what is new.
-
-    Parameters
-    ----------
-    task
-        What the worker is told: where the answers are, and what the study is called.
-    """
+    """Has the answers analyzed: one analysis at a time, and only of what is new."""
 
     def __init__(
         self,
@@ -140,14 +124,8 @@ class BackgroundAnalysis:
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
         """Analyze the answers, unless that was done already or the last time was just now.
 
-        After an erasure it is done anew in any case, when the one under way has ended.
-
-        Parameters
-        ----------
-        answers, erased
-            How many there are: what was worked out for the same numbers holds.
-        at_once
-            Do not wait until the server has rested.
+        What was worked out for the same numbers holds. After an erasure it is done anew in any
+        case, when the one under way has ended; with ``at_once``, the server does not rest before.
         """
         with self._lock:
             if (answers, erased) == self._done or self._closing:

@@ -23,17 +23,7 @@ FILE = "answers.db"
 
 @dataclass(frozen=True)
 class Database:
-    """Opens connections; the SQLite file has one that writes, held by one process.
-
-    Attributes
-    ----------
-    folder
-        Of the study.
-    url
-        Of PostgreSQL.
-    file
-        Of SQLite.
-    """
+    """PostgreSQL by its URL, or a SQLite file, of which one process holds the only writer."""
 
     folder: Path
     url: URL | None = None

@@ -39,24 +39,17 @@ _Round: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """Every answer of one kind, in the order of storing, with what is known about it.
-
-    Attributes
-    ----------
-    names
-        Of the study's objects, in their order.
-    table
-        One row for each answer: ``shown`` and ``chosen`` are lists of names, an anchor first;
-        the others are columns of an export, as documented in docs/survey.md. ``place`` is where
-        the chosen object stood, 0, 1 or 2, as in `Statements.places`. And ``stored``: when, in
-        seconds since 1970.
-    failed
-        Raters who answered a test question wrongly, whatever its kind.
-    """
+    """Every answer of one kind, in the order of storing, with what is known about it."""
 
     kind: Kind
+    #: of the study's objects, in their order
     names: tuple[str, ...]
+    #: one row for each answer: ``shown`` and ``chosen`` are lists of names, an anchor first; the
+    #: others are columns of an export, as documented in docs/survey.md. ``place`` is where the
+    #: chosen object stood, 0, 1 or 2, as in `Statements.places`. And ``stored``: when, in seconds
+    #: since 1970
     table: pa.Table
+    #: raters who answered a test question wrongly, whatever its kind
     failed: frozenset[str] = frozenset()
 
     def __len__(self) -> int:

@@ -27,11 +27,12 @@ def _not_taken(name: str) -> str:
 class Item(Settings):
     """One question of a form."""
 
-    name: Annotated[
-        str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$"), AfterValidator(_not_taken)
-    ] = Field(description="The column of the export: letters, digits and `_`.")
-    ask: Text = Field(description="The question.")
-    required: bool = Field(default=True, description="Whether it must be answered.")
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$"), AfterValidator(_not_taken)]
+    """The column of the export: letters, digits and `_`."""
+    ask: Text
+    """The question."""
+    required: bool = True
+    """Whether it must be answered."""
 
     def shown(self, language: str) -> dict[str, Any]:
         """What the page needs to ask it."""
@@ -66,11 +67,12 @@ def _options(given: Any, info: ValidationInfo) -> Any:
 class Choice(Item):
     """One of several answers, or more than one of them."""
 
-    type: Literal["choice"] = Field(description="What kind of question it is.")
-    options: Annotated[dict[str, dict[str, str]], BeforeValidator(_options)] = Field(
-        description="A list of texts, or `value: text` lines."
-    )
-    several: bool = Field(default=False, description="Whether more than one may be chosen.")
+    type: Literal["choice"]
+    """What kind of question it is."""
+    options: Annotated[dict[str, dict[str, str]], BeforeValidator(_options)]
+    """A list of texts, or `value: text` lines."""
+    several: bool = False
+    """Whether more than one may be chosen."""
 
     def shown(self, language: str) -> dict[str, Any]:
         options = [{"value": value, "text": text[language]} for value, text in self.options.items()]
@@ -93,10 +95,14 @@ Limit: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15, strict=True)]
 class Number(Item):
     """A number."""
 
-    type: Literal["number"] = Field(description="What kind of question it is.")
-    least: Limit | None = Field(default=None, description="The smallest number allowed.")
-    most: Limit | None = Field(default=None, description="The largest number allowed.")
-    whole: bool = Field(default=False, description="Whether it must be a whole number.")
+    type: Literal["number"]
+    """What kind of question it is."""
+    least: Limit | None = None
+    """The smallest number allowed."""
+    most: Limit | None = None
+    """The largest number allowed."""
+    whole: bool = False
+    """Whether it must be a whole number."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Number:
@@ -114,8 +120,10 @@ class Number(Item):
 class LongText(Item, title="text"):
     """A text in the participant's own words."""
 
-    type: Literal["text"] = Field(description="What kind of question it is.")
-    most: int = Field(default=LONGEST, ge=1, le=LONGEST, strict=True, description="Characters.")
+    type: Literal["text"]
+    """What kind of question it is."""
+    most: int = Field(default=LONGEST, ge=1, le=LONGEST, strict=True)
+    """Characters."""
 
     def shown(self, language: str) -> dict[str, Any]:
         return super().shown(language) | {"type": "text", "most": self.most}
@@ -129,10 +137,14 @@ class LongText(Item, title="text"):
 class Scale(Item):
     """A point between two ends."""
 
-    type: Literal["scale"] = Field(description="What kind of question it is.")
-    least: int = Field(default=1, strict=True, description="The number of the first point.")
-    most: int = Field(default=7, strict=True, description="The number of the last point.")
-    ends: tuple[Text, Text] | None = Field(default=None, description="What the two ends mean.")
+    type: Literal["scale"]
+    """What kind of question it is."""
+    least: int = Field(default=1, strict=True)
+    """The number of the first point."""
+    most: int = Field(default=7, strict=True)
+    """The number of the last point."""
+    ends: tuple[Text, Text] | None = None
+    """What the two ends mean."""
 
     @model_validator(mode="after")
     def _few(self) -> Scale:

@@ -19,31 +19,21 @@ LIMITS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Goal:
-    """What a study is to find out.
+    """What a study is to find out."""
 
-    Attributes
-    ----------
-    adaptive
-        What chosen questions are to tell: see `trilens.next_questions`; None where all are random.
-    random_share
-        The share of the questions that is drawn at random all the same.
-    rule
-        The rule that is looked at: see `trilens.stopping`; None for none.
-    limits
-        What the rule is compared with, as far as the study says it.
-    closes, warns
-        Whether the study is closed when the rule is met, or the dashboard says so. With neither,
-        the rule only tells how far the goal is.
-    first_look
-        The answers at the rule's first look.
-    """
-
+    #: what chosen questions are to tell: see `trilens.next_questions`; None where all are random
     adaptive: str | None
+    #: the share of the questions that is drawn at random all the same
     random_share: float
+    #: the rule that is looked at: see `trilens.stopping`; None for none
     rule: str | None
+    #: what the rule is compared with, as far as the study says it
     limits: dict[str, float]
+    #: whether the study is closed when the rule is met, or the dashboard says so. With neither,
+    #: the rule only tells how far the goal is
     closes: bool
     warns: bool
+    #: the answers at the rule's first look
     first_look: int
 
     @property
@@ -71,13 +61,7 @@ def read_goal(
 ) -> Goal | None:
     """The goal of a study; None where it has none.
 
-    Parameters
-    ----------
-    settings
-    kind, names
-        What is asked, and the names of the objects.
-    plain
-        Whether three objects are shown, in a study without blocks and conditions.
+    A ``plain`` study shows three objects, and has neither blocks nor conditions.
     """
     stop = settings.stop
     if settings.questions == "random" and stop is None:

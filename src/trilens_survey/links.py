@@ -66,13 +66,7 @@ class _Keys:
 class LinkCheck:
     """Checks the links of a study that says who may join.
 
-    Parameters
-    ----------
-    links
-    hosts
-        The names of this server, one of which Prolific's signature must be for.
-    platform
-        Where participants come from: Prolific sends everybody with an id.
+    One of the ``hosts``, the names of this server, is what Prolific's signature must be for.
     """
 
     def __init__(self, links: Links, hosts: frozenset[str], platform: str) -> None:
@@ -82,6 +76,7 @@ class LinkCheck:
                 "start it with --public-url https://..."
             )
         self._links = links
+        self._secret = (links.secret or "").encode()
         self._hosts = hosts
         self._keys = _Keys()
         self.needs_id = links.prolific or links.signed or platform == "prolific"
@@ -94,15 +89,11 @@ class LinkCheck:
             good = self._id_signed_by_prolific(signature) == platform_id
         elif self._links.signed:
             expected = hmac.new(self._secret, (platform_id or "").encode(), "sha256").hexdigest()
-            good = _same(signature, expected)
+            good = hmac.compare_digest((signature or "").lower().encode(), expected.encode())
         else:
             good = hmac.compare_digest((key or "").encode(), self._secret)
         if not good:
             raise Refused(403, _REFUSED, code="link")
-
-    @property
-    def _secret(self) -> bytes:
-        return (self._links.secret or "").encode()
 
     def _id_signed_by_prolific(self, token: str | None) -> Any:
         """The participant's id in a token that is meant for this server, and still holds."""
@@ -132,10 +123,6 @@ def check_filled(platform_id: str | None) -> None:
     """Refuse an id that the platform was to put in, and did not."""
     if platform_id and _UNFILLED.fullmatch(platform_id):
         raise Refused(403, _REFUSED, code="link")
-
-
-def _same(given: str | None, expected: str) -> bool:
-    return hmac.compare_digest((given or "").lower().encode(), expected.encode())
 
 
 def _host(audience: object) -> str | None:

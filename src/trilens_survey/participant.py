@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import AfterValidator, BaseModel, Field, StrictBool
 from sqlalchemy.engine import Connection
@@ -14,7 +13,7 @@ from sqlalchemy.engine import Connection
 from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
 from trilens_survey.links import check_filled
-from trilens_survey.server import Survey
+from trilens_survey.server import Here, Survey
 from trilens_survey.settings import MOST, PLATFORMS
 from trilens_survey.writer import Refused
 
@@ -109,17 +108,22 @@ class Stored(BaseModel):
     feedback: dict[str, Any] | None = None
 
 
-def _receipt_in_cookie(request: Request) -> str | None:
+async def _receipt_in_cookie(request: Request, survey: Here) -> str | None:
     """The receipt of the participant in this browser, if there is one."""
-    return Survey.of(request).cookie(request, PARTICIPANT)
+    return survey.cookie(request, PARTICIPANT)
 
 
-def _receipt_of(request: Request) -> str:
+Known: TypeAlias = Annotated[str | None, Depends(_receipt_in_cookie)]
+
+
+async def _receipt_of(known: Known) -> str:
     """The same; refused without."""
-    receipt = _receipt_in_cookie(request)
-    if receipt is None:
+    if known is None:
         raise Refused(401, "no participant's cookie; join first")
-    return receipt
+    return known
+
+
+Mine: TypeAlias = Annotated[str, Depends(_receipt_of)]
 
 
 # the route that is called most comes first: they are tried in this order
@@ -130,22 +134,20 @@ def _receipt_of(request: Request) -> str:
     responses=_REFUSALS | _NO_TOKEN,
 )
 async def answer(
-    request: Request,
+    survey: Here,
+    receipt: Mine,
     body: Answer,
     next: Annotated[bool, Query(description="also return the next question")] = False,
 ) -> Response:
     """Store an answer; says so only when it is on the disk."""
-    survey = Survey.of(request)
-    receipt = _receipt_of(request)
     given = (receipt, body.token, body.chosen, body.seconds)
     said = await survey.write(lambda c: survey.store.answer(c, *given, then_next=next))
     return JSONResponse(said)
 
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
-async def join(request: Request, body: Join) -> Response:
+async def join(request: Request, survey: Here, known: Known, body: Join) -> Response:
     """Begin, with consent. Whoever has begun goes on with their cookie, or with their receipt."""
-    survey = Survey.of(request)
     if not body.consent:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
@@ -154,17 +156,16 @@ async def join(request: Request, body: Join) -> Response:
     test_run = bool(body.test)
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
-    known = _receipt_in_cookie(request)
     if known is not None and await survey.read(
         lambda c: store.goes_on(c, known, platform_id, test_run=test_run)
     ):
-        return _joined(request, known)
+        return _joined(request, survey, known)
     receipt = body.receipt
     if receipt:
         if not survey.receipts.allows(address_of(request)):
             raise Refused(429, "too many receipts from this address; try again later")
         back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
-        return _joined(request, back)
+        return _joined(request, survey, back)
     if not survey.joins.allows(address_of(request)):
         raise Refused(429, "too many new participants from this address; try again later")
     links = survey.links
@@ -172,24 +173,21 @@ async def join(request: Request, body: Join) -> Response:
         await survey.in_thread(lambda: links.check(platform_id, body.key, body.signature))
     language = survey.study.spoken(body.language)
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
-    return _joined(request, found)
+    return _joined(request, survey, found)
 
 
-def _joined(request: Request, receipt: str) -> Response:
+def _joined(request: Request, survey: Survey, receipt: str) -> Response:
     response = JSONResponse({"receipt": receipt}, status_code=201)
-    survey = Survey.of(request)
     survey.set_cookie(request, response, PARTICIPANT, receipt, _COOKIE_SECONDS, "/")
     return response
 
 
 @router.get("/api/question", responses=_REFUSALS)
-async def question(request: Request) -> dict[str, Any]:
-    """The question to answer now, the end of a round, or the end."""
-    return await _screen(Survey.of(request), _receipt_of(request))
+async def question(survey: Here, receipt: Mine) -> dict[str, Any]:
+    """The question to answer now, the end of a round, or the end.
 
-
-async def _screen(survey: Survey, receipt: str) -> dict[str, Any]:
-    """What the page shows; whoever sees it for the first time has got their receipt."""
+    Whoever sees it for the first time has got their receipt.
+    """
     store = survey.store
 
     def look(connection: Connection) -> tuple[bool, dict[str, Any]]:
@@ -203,39 +201,32 @@ async def _screen(survey: Survey, receipt: str) -> dict[str, Any]:
 
 
 @router.post("/api/round", responses=_REFUSALS)
-async def begin_round(request: Request) -> dict[str, Any]:
+async def begin_round(survey: Here, receipt: Mine) -> dict[str, Any]:
     """Begin the next round; the first question of it."""
-    return await _go_on(request, Survey.of(request).store.begin_round)
+    await survey.write(lambda c: survey.store.begin_round(c, receipt))
+    return await question(survey, receipt)
 
 
 @router.post("/api/finish", responses=_REFUSALS)
-async def finish(request: Request) -> dict[str, Any]:
+async def finish(survey: Here, receipt: Mine) -> dict[str, Any]:
     """No more rounds: the end, with the completion code."""
-    return await _go_on(request, Survey.of(request).store.finish)
-
-
-async def _go_on(request: Request, step: Callable[[Connection, str], None]) -> dict[str, Any]:
-    """Take a step, and see what the page shows then."""
-    survey, receipt = Survey.of(request), _receipt_of(request)
-    await survey.write(lambda c: step(c, receipt))
-    return await _screen(survey, receipt)
+    await survey.write(lambda c: survey.store.finish(c, receipt))
+    return await question(survey, receipt)
 
 
 @router.post("/api/form", responses=_REFUSALS)
-async def form(request: Request, body: Form) -> Response:
+async def form(survey: Here, receipt: Mine, body: Form) -> Response:
     """Store the answers to the questions before or after the rounds; what the page shows next."""
-    survey, receipt = Survey.of(request), _receipt_of(request)
     wrong = await survey.write(lambda c: survey.store.fill_form(c, receipt, body.form, body.values))
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await _screen(survey, receipt))
+    return JSONResponse(await question(survey, receipt))
 
 
 @router.post("/api/leave", responses=_REFUSALS)
-async def leave(request: Request, body: Leave) -> Response:
+async def leave(survey: Here, receipt: Mine, body: Leave) -> Response:
     """Leave before the end; what the page shows then."""
-    survey, receipt = Survey.of(request), _receipt_of(request)
     shown = await survey.write(lambda c: survey.store.leave(c, receipt, keep=body.keep))
     response = JSONResponse(shown)
     if not body.keep:
@@ -245,22 +236,19 @@ async def leave(request: Request, body: Leave) -> Response:
 
 
 @router.post("/api/skip", responses=_REFUSALS | _NO_TOKEN)
-async def skip(request: Request, body: Skip) -> dict[str, Any]:
+async def skip(survey: Here, receipt: Mine, body: Skip) -> dict[str, Any]:
     """Leave out a question that cannot be shown; what the page shows next."""
-    store = Survey.of(request).store
-    return await _go_on(
-        request, lambda c, receipt: store.skip(c, receipt, body.token, body.missing)
-    )
+    await survey.write(lambda c: survey.store.skip(c, receipt, body.token, body.missing))
+    return await question(survey, receipt)
 
 
 @router.get("/api/study")
 async def study(
-    request: Request, language: Annotated[str, Query(max_length=20)] = ""
+    survey: Here, known: Known, language: Annotated[str, Query(max_length=20)] = ""
 ) -> dict[str, Any]:
     """Every text that the page shows, in one language, and whether the participant has joined."""
-    survey = Survey.of(request)
     facts = _page_facts(survey, survey.study.spoken(language), await _is_open(survey))
-    return facts | {"joined": _receipt_in_cookie(request) is not None}
+    return facts | {"joined": known is not None}
 
 
 async def _is_open(survey: Survey) -> bool:
@@ -301,13 +289,13 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
 
 
 @router.get("/", include_in_schema=False)
-async def page(request: Request, lang: str = "", language: str = "") -> HTMLResponse:
+async def page(
+    request: Request, survey: Here, known: Known, lang: str = "", language: str = ""
+) -> HTMLResponse:
     """The one page of the participant; its script does the rest."""
-    survey = Survey.of(request)
     accepted = preferred(request.headers.get("accept-language", ""))
     spoken = survey.study.spoken(lang, language, *accepted)
     facts = _page_facts(survey, spoken, await _is_open(survey))
-    joined = _receipt_in_cookie(request) is not None
-    if not joined:
+    if known is None:
         survey.opened()
-    return survey.page("participant.html", study=facts, joined=joined)
+    return survey.page("participant.html", study=facts, joined=known is not None)

@@ -32,35 +32,25 @@ from trilens_survey.study import Study
 
 @dataclass(frozen=True)
 class Payment:
-    """What one participant of a platform did.
-
-    Attributes
-    ----------
-    started, finished, left
-        When, in seconds since 1970.
-    answers, skipped
-        Without practice; questions of which a picture or sound did not come.
-    tests, tests_passed
-        Test questions that were answered, and answered rightly.
-    repeats, repeats_agreed
-        Questions that were answered twice, and in the same way.
-    seconds
-        The sum of the response times.
-    code
-        The code that the page gave at the end.
-    """
+    """What one participant of a platform did."""
 
     platform_id: str
+    #: when, in seconds since 1970
     started: float
     finished: float | None
     left: float | None
+    #: without practice; questions of which a picture or sound did not come
     answers: int
     skipped: int
+    #: test questions that were answered, and answered rightly
     tests: int
     tests_passed: int
+    #: questions that were answered twice, and in the same way
     repeats: int
     repeats_agreed: int
+    #: the sum of the response times
     seconds: float
+    #: the code that the page gave at the end
     code: str | None
 
     def to_dict(self) -> dict[str, Any]:

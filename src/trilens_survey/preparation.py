@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
@@ -50,37 +50,23 @@ RENEW_SECONDS, LEASE_SECONDS = 2.0, 10.0
 
 @dataclass(frozen=True)
 class Model:
-    """What was found last.
-
-    Attributes
-    ----------
-    number
-        Of the model, from 1; 0 before the first.
-    answers
-        The answers from which it was made.
-    made
-        When, in seconds since 1970.
-    stopping
-        What the rule saw: the facts of `trilens.Stopping`.
-    problem
-        Why no questions could be chosen, if so.
-    terms
-        The goal and the rule of the study for which it was made.
-    """
+    """What was found last; models are numbered from 1."""
 
     number: int = 0
+    #: from which it was made, and when, in seconds since 1970
     answers: int = 0
     made: float = 0.0
+    #: what the rule saw: the facts of `trilens.Stopping`
     stopping: dict[str, Any] | None = None
+    #: why no questions could be chosen
     problem: str | None = None
+    #: the goal and the rule of the study for which it was made
     terms: dict[str, Any] | None = None
 
 
 def model_of(connection: Connection) -> Model:
     """The last model."""
-    stored = get_setting(connection, "model")
-    known = {} if stored is None else json.loads(stored)
-    return Model(**{one.name: known[one.name] for one in fields(Model) if one.name in known})
+    return Model(**json.loads(get_setting(connection, "model") or "{}"))
 
 
 def keep_model(connection: Connection, model: Model) -> None:

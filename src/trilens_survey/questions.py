@@ -54,43 +54,32 @@ def in_places(kind: Kind, objects: Sequence[int], rng: np.random.Generator) -> t
 
 @dataclass(frozen=True)
 class Design:
-    """What decides which questions are asked, and what they look like; stored with the answers.
-
-    Attributes
-    ----------
-    objects
-        Their names; everything else speaks of their positions here.
-    tests
-        The objects and, last, the right answer of each test question.
-    question
-        Its wording in each language.
-    stimuli
-        The fingerprint of each object's picture, sound or texts.
-    shown, choose
-        How many objects a screen shows, an anchor included, and how many of them are chosen.
-    block, condition
-        The names of the part of the study and of the condition to which this belongs.
-    policy, chosen
-        How questions are drawn; the share of those drawn that a model may choose.
-    """
+    """What decides which questions are asked, and what they look like; stored with the answers."""
 
     kind: Kind
+    #: their names; everything else speaks of their positions here
     objects: tuple[str, ...]
     length: int
     most: int
+    #: the objects and, last, the right answer of each test question
     tests: tuple[tuple[str, ...], ...]
     among_first: int
     shared: int
     repeated: int
     seed: int
+    #: how questions are drawn; the share of those drawn that a model may choose
     policy: str = "uniform"
+    chosen: float = 0.0
+    #: its wording in each language
     question: dict[str, str] = field(default_factory=dict)
+    #: the fingerprint of each object's picture, sound or texts
     stimuli: tuple[str, ...] = ()
+    #: how many objects a screen shows, an anchor included, and how many of them are chosen
     shown: int = 3
     choose: int = 1
+    #: the names of the part of the study and of the condition to which this belongs
     block: str = ""
     condition: str = ""
-    chosen: float = 0.0
 
     def to_json(self) -> str:
         """As it is stored."""
@@ -122,28 +111,18 @@ class Design:
 
 @dataclass(frozen=True)
 class Question:
-    """One question, and why it is asked.
+    """One question, and why it is asked."""
 
-    Attributes
-    ----------
-    objects
-        In the order in which they are shown; for ``closer`` the anchor is first.
-    reason
-        ``random``, ``adaptive``, ``test``, ``shared``, ``repeat`` or ``practice``.
-    place
-        Of a random or shared question: which one of those drawn. Of a test or a practice
-        question: which one. Of a repeat: the number, in the same round, of the question that it
-        repeats.
-    expected
-        The right answer of a test or a practice question; where several are chosen, one of them.
-    open
-        Whether a model may put another question in its place.
-    """
-
+    #: in the order in which they are shown; for ``closer`` the anchor is first
     objects: tuple[int, ...]
+    #: ``random``, ``adaptive``, ``test``, ``shared``, ``repeat`` or ``practice``
     reason: str
+    #: of a random or shared question: which one of those drawn. Of a test or a practice question:
+    #: which one. Of a repeat: the number, in the same round, of the question that it repeats
     place: int
+    #: the right answer of a test or a practice question; where several are chosen, one of them
     expected: int | None = None
+    #: whether a model may put another question in its place
     open: bool = False
 
 
@@ -171,14 +150,8 @@ class Sampler:
     def round(self, seed: int, number: int, before: Set[Key] = frozenset()) -> list[Question]:
         """The questions of a participant's next round, in order; none when all were asked.
 
-        Parameters
-        ----------
-        seed
-            The participant's own.
-        number
-            Of the round, from 1.
-        before
-            The questions that were asked before.
+        The seed is the participant's own, rounds count from 1, and what was asked ``before`` is
+        not drawn again.
         """
         design = self.design
         rng = np.random.default_rng([seed, number])

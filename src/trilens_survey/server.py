@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import Engine
@@ -40,20 +40,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Options:
-    """How the server is reached.
+    """How the server is reached."""
 
-    Attributes
-    ----------
-    root_path
-        The path under which a proxy serves it, such as ``/study``.
-    hosts
-        The names under which it may be called; none for any.
-    secure
-        Whether browsers reach it by TLS: cookies are then ``Secure``.
-    """
-
+    #: the path under which a proxy serves it, such as ``/study``
     root_path: str = ""
+    #: the names under which it may be called; none for any
     hosts: frozenset[str] = frozenset()
+    #: whether browsers reach it by TLS: cookies are then ``Secure``
     secure: bool = False
 
 
@@ -89,13 +82,6 @@ class Survey:
         self.password_checks = asyncio.Semaphore(2)
         self.links = None if links is None else LinkCheck(links, self.options.hosts, platform)
         self._healthy = 0.0
-
-    @staticmethod
-    def of(request: Request) -> Survey:
-        """The survey that the application serves."""
-        survey = request.app.state.survey
-        assert isinstance(survey, Survey)
-        return survey
 
     def start(self) -> None:
         """Open the database; raises what goes wrong, so that the server does not start."""
@@ -216,6 +202,17 @@ class Survey:
         """A page; ``root`` is the path in front of every address in it."""
         text = _templates().get_template(name).render(root=self.options.root_path, **facts)
         return HTMLResponse(text, status_code=code)
+
+
+async def served_by(request: Request) -> Survey:
+    """The survey that the application serves."""
+    survey = request.app.state.survey
+    assert isinstance(survey, Survey)
+    return survey
+
+
+#: The survey, for routes.
+Here: TypeAlias = Annotated[Survey, Depends(served_by)]
 
 
 def at(moment: float | None) -> str:

@@ -46,87 +46,75 @@ Name: TypeAlias = Annotated[str, BeforeValidator(str)]
 class Known(Settings, title="test question"):
     """A question whose answer is known."""
 
-    objects: tuple[Name, ...] = Field(
-        description="Names of objects; for `closer` the one to compare with first."
-    )
-    answer: Name = Field(description="The right one.")
+    objects: tuple[Name, ...]
+    """Names of objects; for `closer` the one to compare with first."""
+    answer: Name
+    """The right one."""
 
 
 class Explained(Known, title="explained question"):
     """A question that is explained."""
 
-    why: Text = Field(description="Why this is the answer.")
+    why: Text
+    """Why this is the answer."""
 
 
 class Tests(Settings):
     """Test questions: each round contains one of them, which marks it as passed or failed."""
 
-    among_first: Count = Field(
-        default=10, description="Its position is random among so many questions."
-    )
-    triples: tuple[Known, ...] = Field(default=(), description="The questions, with their answers.")
+    among_first: Count = 10
+    """Its position is random among so many questions."""
+    triples: tuple[Known, ...] = ()
+    """The questions, with their answers."""
 
 
 class Grid(Settings):
     """More than three objects on a screen."""
 
-    of: int = Field(
-        default=3, ge=2, le=MOST, strict=True, description="How many there are to choose from."
-    )
-    choose: int = Field(
-        default=1,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="How many are chosen; more than 1 for `closer`.",
-    )
+    of: int = Field(default=3, ge=2, le=MOST, strict=True)
+    """How many there are to choose from."""
+    choose: int = Field(default=1, ge=1, le=MOST, strict=True)
+    """How many are chosen; more than 1 for `closer`."""
 
 
 class Consent(Settings):
     """What participants agree to before anything is stored."""
 
-    version: Line = Field(description="Stored with every participant; change it with the text.")
-    text: Text = Field(description="The text, in Markdown.")
+    version: Line
+    """Stored with every participant; change it with the text."""
+    text: Text
+    """The text, in Markdown."""
 
 
 class Rounds(Settings):
     """How long a participant's work is."""
 
-    length: Length = Field(default=50, description="Questions per round.")
-    minimum: int = Field(
-        default=30, ge=0, strict=True, description="Answers that a round needs to count in exports."
-    )
-    most: Length = Field(default=3, description="Rounds that a participant may do.")
-    needed: Count | None = Field(
-        default=None,
-        description="Rounds that a participant must do: 1, or all of a study's blocks.",
-    )
+    length: Length = 50
+    """Questions per round."""
+    minimum: int = Field(default=30, ge=0, strict=True)
+    """Answers that a round needs to count in exports."""
+    most: Length = 3
+    """Rounds that a participant may do."""
+    needed: Count | None = None
+    """Rounds that a participant must do: 1, or all of a study's blocks."""
 
 
 class Completion(Settings):
     """What participants get at the end, when every answer is stored."""
 
-    code: Line | None = Field(default=None, description="The code that is shown.")
-    failed: Line | None = Field(
-        default=None,
-        description="The code for participants whose answers could not be saved; sent to those "
-        "who have answered half of a round.",
-    )
-    redirect: Line | None = Field(
-        default=None,
-        description="Where participants go back to, with `{code}` and `{platform_id}` filled in; "
-        "for Prolific it is known.",
-    )
-    platform: Literal["prolific", "connect", "sona", "other"] = Field(
-        default="other", description="Where participants come from."
-    )
-    share: float = Field(
-        default=0.75,
-        ge=0,
-        le=1,
-        description="The share of the questions that must be answered to get the code: a "
-        "question is only skipped when a picture or sound does not load.",
-    )
+    code: Line | None = None
+    """The code that is shown."""
+    failed: Line | None = None
+    """The code for participants whose answers could not be saved; sent to those who have answered
+    half of a round."""
+    redirect: Line | None = None
+    """Where participants go back to, with `{code}` and `{platform_id}` filled in; for Prolific it
+    is known."""
+    platform: Literal["prolific", "connect", "sona", "other"] = "other"
+    """Where participants come from."""
+    share: float = Field(default=0.75, ge=0, le=1)
+    """The share of the questions that must be answered to get the code: a question is only skipped
+    when a picture or sound does not load."""
 
     @field_validator("redirect")
     @classmethod
@@ -155,19 +143,13 @@ class Completion(Settings):
 class Links(Settings):
     """Who may join: only those whose link has the secret, or is signed."""
 
-    secret: Annotated[Line, Field(min_length=16)] | None = Field(
-        default=None,
-        description="At least 16 characters. Put `key=SECRET` into the link, or sign it.",
-    )
-    signed: bool = Field(
-        default=False,
-        description="Whether links carry `signature=`, the HMAC-SHA256 of the participant's id "
-        "with the secret in hexadecimal digits, instead of the secret itself.",
-    )
-    prolific: bool = Field(
-        default=False,
-        description="Whether Prolific signs the links; then no secret is needed.",
-    )
+    secret: Annotated[Line, Field(min_length=16)] | None = None
+    """At least 16 characters. Put `key=SECRET` into the link, or sign it."""
+    signed: bool = False
+    """Whether links carry `signature=`, the HMAC-SHA256 of the participant's id with the secret in
+    hexadecimal digits, instead of the secret itself."""
+    prolific: bool = False
+    """Whether Prolific signs the links; then no secret is needed."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Links:
@@ -179,45 +161,36 @@ class Links(Settings):
 class Quota(Settings):
     """When the study is full."""
 
-    participants: Count | None = Field(
-        default=None,
-        description="Places. A participant holds one when they finish, and for some `hours` after "
-        "they join; the last place is given once.",
-    )
-    answers: Count | None = Field(
-        default=None,
-        description="When so many are stored, nobody can join or begin a round; rounds that were "
-        "begun are finished, so there may be a few more.",
-    )
-    hours: Count = Field(
-        default=24, description="How long somebody who does not finish holds a place."
-    )
+    participants: Count | None = None
+    """Places. A participant holds one when they finish, and for some `hours` after they join; the
+    last place is given once."""
+    answers: Count | None = None
+    """When so many are stored, nobody can join or begin a round; rounds that were begun are
+    finished, so there may be a few more."""
+    hours: Count = 24
+    """How long somebody who does not finish holds a place."""
 
 
 class Payment(Settings):
     """What is kept to pay participants."""
 
-    retention: datetime.date | None = Field(
-        default=None, description="The date after which the server erases platform ids and codes."
-    )
+    retention: datetime.date | None = None
+    """The date after which the server erases platform ids and codes."""
 
 
 class Stop(Settings):
     """When there are enough answers: see `trilens.stopping`."""
 
-    rule: Literal["medoid", "map", "groups"] = Field(description="What must be known well enough.")
-    at_most: Count | None = Field(
-        default=None,
-        description="medoid: so many objects may be left that could be the most central.",
-    )
-    gain: float | None = Field(
-        default=None,
-        description="map: 1,000 more answers would raise the share of predicted answers by less.",
-    )
-    level: float | None = Field(default=None, description="medoid and map: the confidence level.")
-    then: Literal["close", "warn"] = Field(
-        default="close", description="Close the study, or only say so on the dashboard."
-    )
+    rule: Literal["medoid", "map", "groups"]
+    """What must be known well enough."""
+    at_most: Count | None = None
+    """medoid: so many objects may be left that could be the most central."""
+    gain: float | None = None
+    """map: 1,000 more answers would raise the share of predicted answers by less."""
+    level: float | None = None
+    """medoid and map: the confidence level."""
+    then: Literal["close", "warn"] = "close"
+    """Close the study, or only say so on the dashboard."""
 
 
 class Part(Settings, title="condition"):
@@ -227,29 +200,35 @@ class Part(Settings, title="condition"):
     `tests` and `practice`, which were written for other questions.
     """
 
-    kind: Kind | None = Field(default=None, description="As in the study.")
-    grid: Grid | None = Field(default=None, description="As in the study.")
-    objects: Line | tuple[Name, ...] | None = Field(
-        default=None, description="Names of the study's objects, or a CSV file or folder of others."
-    )
-    question: Text | None = Field(default=None, description="As in the study.")
-    instructions: Text | None = Field(default=None, description="Shown before its first question.")
-    length: Length | None = Field(default=None, description="Questions per round.")
-    tests: Tests | None = Field(default=None, description="As in the study.")
-    practice: tuple[Explained, ...] | None = Field(default=None, description="As in the study.")
-    shared: Annotated[int, Field(ge=0, strict=True)] | None = Field(
-        default=None, description="As in the study."
-    )
-    repeated: Annotated[int, Field(ge=0, strict=True)] | None = Field(
-        default=None, description="As in the study."
-    )
+    kind: Kind | None = None
+    """As in the study."""
+    grid: Grid | None = None
+    """As in the study."""
+    objects: Line | tuple[Name, ...] | None = None
+    """Names of the study's objects, or a CSV file or folder of others."""
+    question: Text | None = None
+    """As in the study."""
+    instructions: Text | None = None
+    """Shown before its first question."""
+    length: Length | None = None
+    """Questions per round."""
+    tests: Tests | None = None
+    """As in the study."""
+    practice: tuple[Explained, ...] | None = None
+    """As in the study."""
+    shared: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """As in the study."""
+    repeated: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """As in the study."""
 
 
 class BlockSettings(Part, title="block"):
     """One of several parts, which every participant does one after the other."""
 
-    name: Line = Field(description="Appears in the export.")
-    rounds: Length = Field(default=1, description="Rounds of this block.")
+    name: Line
+    """Appears in the export."""
+    rounds: Length = 1
+    """Rounds of this block."""
 
 
 def _codes(given: Any) -> Any:
@@ -276,92 +255,76 @@ def _two_or_more(given: dict[str, Part]) -> dict[str, Part]:
 class StudySettings(Settings, title="The study"):
     """Everything that `study.yaml` says."""
 
-    title: Text = Field(description="The name of the study.")
-    kind: Kind = Field(default="central", description="What is asked about the objects.")
-    languages: Codes = Field(
-        default=("en",), description="Codes such as `[en, de]`; the first is the default."
-    )
-    not_reviewed: Annotated[tuple[str, ...], BeforeValidator(_codes)] | None = Field(
-        default=None,
-        description="Those of the languages whose built-in texts no native speaker has reviewed, "
-        "to use them all the same.",
-    )
-    objects: Line = Field(
-        description="A CSV file or a folder of pictures or sounds, in the study's folder."
-    )
-    question: Text | None = Field(
-        default=None, description="The question, where the built-in wording does not fit."
-    )
-    instructions: Text = Field(description="Shown before the first question, in Markdown.")
-    example: Explained | None = Field(default=None, description="Shown with the instructions.")
-    consent: Consent = Field(description="What participants agree to.")
-    contact: Line | None = Field(default=None, description="Whom participants can write to.")
-    thanks: Text | None = Field(default=None, description="Shown at the end, in Markdown.")
-    debriefing: Text | None = Field(
-        default=None,
-        description="For those who have finished or left, in Markdown; not sent before.",
-    )
-    rounds: Rounds = Field(default_factory=Rounds, description="How much is asked.")
-    tests: Tests | None = Field(default=None, description="Test questions.")
-    practice: tuple[Explained, ...] = Field(
-        default=(), description="Questions asked first, with feedback; never part of the findings."
-    )
-    shared: int = Field(
-        default=2, ge=0, strict=True, description="Questions per round that every participant gets."
-    )
-    repeated: int = Field(
-        default=2,
-        ge=0,
-        strict=True,
-        description="Questions asked again in the second half of a round.",
-    )
-    seed: int = Field(
-        default=1, ge=0, le=2**62, strict=True, description="Decides which questions are shared."
-    )
-    questions: Literal["random", "adaptive"] = Field(
-        default="random", description="How questions are chosen."
-    )
-    goal: Line | None = Field(
-        default=None,
-        description="Of adaptive questions: `medoid` (if you say nothing), `rank`, `map`, "
-        "`outliers` or `groups`.",
-    )
-    random_share: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="The share of adaptive questions that stays random: 0.2.",
-    )
-    stop: Stop | None = Field(default=None, description="When the study closes by itself.")
-    grid: Grid | None = Field(default=None, description="More than three objects on a screen.")
-    blocks: tuple[BlockSettings, ...] = Field(
-        default=(), description="Parts of the study, one after the other."
-    )
-    block_order: Literal["fixed", "random"] = Field(
-        default="fixed", description="In which order a participant meets the blocks."
-    )
-    conditions: Annotated[dict[str, Part], AfterValidator(_two_or_more)] | None = Field(
-        default=None,
-        description="Names, with what differs there; each participant gets one at random.",
-    )
-    before: tuple[AnyItem, ...] = Field(
-        default=(), description="Questions about the participant, before the rounds."
-    )
-    after: tuple[AnyItem, ...] = Field(default=(), description="The same, after the rounds.")
-    completion: Completion = Field(
-        default_factory=Completion, description="The code, and the way back."
-    )
-    links: Links | None = Field(default=None, description="Links that only a platform can give.")
-    quota: Quota = Field(default_factory=Quota, description="When the study is full.")
-    retention: datetime.date | None = Field(
-        default=None, description="The date until which answers are kept."
-    )
-    payment: Payment = Field(
-        default_factory=Payment, description="What is kept to pay participants."
-    )
-    texts: dict[str, dict[str, Line]] = Field(
-        default_factory=dict, description="Texts of the pages to replace, for each language."
-    )
+    title: Text
+    """The name of the study."""
+    kind: Kind = "central"
+    """What is asked about the objects."""
+    languages: Codes = ("en",)
+    """Codes such as `[en, de]`; the first is the default."""
+    not_reviewed: Codes | None = None
+    """Those of the languages whose built-in texts no native speaker has reviewed, to use them all
+    the same."""
+    objects: Line
+    """A CSV file or a folder of pictures or sounds, in the study's folder."""
+    question: Text | None = None
+    """The question, where the built-in wording does not fit."""
+    instructions: Text
+    """Shown before the first question, in Markdown."""
+    example: Explained | None = None
+    """Shown with the instructions."""
+    consent: Consent
+    """What participants agree to."""
+    contact: Line | None = None
+    """Whom participants can write to."""
+    thanks: Text | None = None
+    """Shown at the end, in Markdown."""
+    debriefing: Text | None = None
+    """For those who have finished or left, in Markdown; not sent before."""
+    rounds: Rounds = Field(default_factory=Rounds)
+    """How much is asked."""
+    tests: Tests | None = None
+    """Test questions."""
+    practice: tuple[Explained, ...] = ()
+    """Questions asked first, with feedback; never part of the findings."""
+    shared: int = Field(default=2, ge=0, strict=True)
+    """Questions per round that every participant gets."""
+    repeated: int = Field(default=2, ge=0, strict=True)
+    """Questions asked again in the second half of a round."""
+    seed: int = Field(default=1, ge=0, le=2**62, strict=True)
+    """Decides which questions are shared."""
+    questions: Literal["random", "adaptive"] = "random"
+    """How questions are chosen."""
+    goal: Line | None = None
+    """Of adaptive questions: `medoid` (if you say nothing), `rank`, `map`, `outliers` or
+    `groups`."""
+    random_share: float | None = Field(default=None, ge=0, le=1)
+    """The share of adaptive questions that stays random: 0.2."""
+    stop: Stop | None = None
+    """When the study closes by itself."""
+    grid: Grid | None = None
+    """More than three objects on a screen."""
+    blocks: tuple[BlockSettings, ...] = ()
+    """Parts of the study, one after the other."""
+    block_order: Literal["fixed", "random"] = "fixed"
+    """In which order a participant meets the blocks."""
+    conditions: Annotated[dict[str, Part], AfterValidator(_two_or_more)] | None = None
+    """Names, with what differs there; each participant gets one at random."""
+    before: tuple[AnyItem, ...] = ()
+    """Questions about the participant, before the rounds."""
+    after: tuple[AnyItem, ...] = ()
+    """The same, after the rounds."""
+    completion: Completion = Field(default_factory=Completion)
+    """The code, and the way back."""
+    links: Links | None = None
+    """Links that only a platform can give."""
+    quota: Quota = Field(default_factory=Quota)
+    """When the study is full."""
+    retention: datetime.date | None = None
+    """The date until which answers are kept."""
+    payment: Payment = Field(default_factory=Payment)
+    """What is kept to pay participants."""
+    texts: dict[str, dict[str, Line]] = Field(default_factory=dict)
+    """Texts of the pages to replace, for each language."""
 
 
 def sections(model: Any = StudySettings) -> Iterator[type[BaseModel]]:

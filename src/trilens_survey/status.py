@@ -27,22 +27,9 @@ from trilens_survey.store.rows import ANSWERED
 class Status:
     """Counts of what is stored.
 
-    Attributes
-    ----------
-    rounds, rounds_counted
-        With an answer; with at least the study's minimum.
-    tests_passed, tests_failed
-        Test questions by their answers.
-    last_hour
-        Answers of the last hour.
-    fast
-        Answers that were given within a second.
-    erased
-        Participants who were erased.
-    skipped
-        Questions left out because a picture or sound did not come.
-    missing
-        The objects whose picture or sound did not come, and how often.
+    Rounds have an answer, those that are counted the study's minimum. Fast answers were given
+    within a second, and questions are skipped when a picture or sound does not come: ``missing``
+    has the objects, and how often.
     """
 
     open: bool
@@ -153,31 +140,21 @@ _MOST_HOURS, _MOST_PLACES = 48, 12
 
 @dataclass(frozen=True)
 class Progress:
-    """How far people come.
+    """How far people come."""
 
-    Attributes
-    ----------
-    opened
-        How often the page was opened by somebody who had not joined.
-    consented, started, finished
-        Who joined, who answered a question, and who came to the end.
-    under_way, left
-        Of the others: who answered in the last two hours, and who did not or said so.
-    places
-        Where they left: how many after so many answers (without practice), the most frequent
-        first.
-    hours
-        For each hour in which something happened, the latest first: its beginning in seconds
-        since 1970, and how many opened the page, consented, and finished.
-    """
-
+    #: how often the page was opened by somebody who had not joined
     opened: int
     consented: int
+    #: answered a question
     started: int
     finished: int
+    #: of the others: who answered in the last two hours, and who did not or said so
     under_way: int
     left: int
+    #: how many left after so many answers (without practice), the most frequent first
     places: tuple[tuple[int, int], ...]
+    #: for each hour in which something happened, the latest first: its beginning in seconds
+    #: since 1970, and how many opened the page, consented, and finished
     hours: tuple[tuple[float, int, int, int], ...]
 
 

@@ -47,26 +47,19 @@ _MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
 
 @dataclass(frozen=True)
 class Stimulus:
-    """One object: its name, and its text in each language or its file.
-
-    Attributes
-    ----------
-    form
-        ``text``, ``image`` or ``audio``.
-    alt
-        What a picture or sound is, in each language, for those who cannot see or hear it; none
-        where the study says nothing, because a file's name may give the answer away.
-    key
-        The file's fingerprint: the address under which it is served, which tells nothing of its
-        name and may be cached for ever.
-    """
+    """One object: its name, and its text in each language or its file."""
 
     name: str
+    #: ``text``, ``image`` or ``audio``
     form: str
     text: dict[str, str] = field(default_factory=dict)
     file: Path | None = None
     media: str = ""
+    #: the file's fingerprint: the address under which it is served, which tells nothing of its
+    #: name and may be cached for ever
     key: str = ""
+    #: what a picture or sound is, in each language, for those who cannot see or hear it; none
+    #: where the study says nothing, because a file's name may give the answer away
     alt: dict[str, str] = field(default_factory=dict)
 
     @property

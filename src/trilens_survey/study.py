@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,20 +33,13 @@ from trilens_survey.study_file import FILE, Problem, StudyText, Where, label, pr
 
 @dataclass(frozen=True)
 class Block(Design):
-    """What is asked in one part of a study; most studies have one.
+    """What is asked in one part of a study; most studies have one."""
 
-    Attributes
-    ----------
-    known
-        The test questions.
-    practice
-        Asked before the first question of a study that begins with this block.
-    instructions
-        Shown before its first question, where the study's own are not enough.
-    """
-
+    #: the test questions
     known: tuple[Known, ...] = ()
+    #: asked before the first question of a study that begins with this block
     practice: tuple[Explained, ...] = ()
+    #: shown before its first question, where the study's own are not enough
     instructions: dict[str, str] | None = None
 
     def seed_of(self, seed: int) -> int:
@@ -65,26 +58,17 @@ def at_round(blocks: tuple[Block, ...], round: int) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class Study:
-    """A study that can be served.
+    """A study that can be served."""
 
-    Attributes
-    ----------
-    settings
-        What ``study.yaml`` says.
-    stimuli
-        The objects.
-    conditions
-        What is asked, block by block, in each condition; without a name where there is one.
-    texts
-        The texts of the pages in each language.
-    goal
-        What the answers are to tell, where the study says so.
-    """
-
+    #: what ``study.yaml`` says
     settings: StudySettings
-    stimuli: tuple[Stimulus, ...]
+    #: the objects
+    by_name: dict[str, Stimulus]
+    #: what is asked, block by block, in each condition; without a name where there is one
     conditions: dict[str, tuple[Block, ...]]
+    #: the texts of the pages in each language
     texts: dict[str, dict[str, str]]
+    #: what the answers are to tell, where the study says so
     goal: Goal | None
 
     @property
@@ -115,19 +99,13 @@ class Study:
         return next(iter(self.conditions.values()))[0]
 
     @property
-    def every(self) -> Iterator[Block]:
-        """The blocks of all conditions."""
-        for blocks in self.conditions.values():
-            yield from blocks
-
-    @property
     def kind(self) -> Kind:
         return self.first.kind
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """What is asked, over all blocks and conditions."""
-        return tuple(dict.fromkeys(block.kind for block in self.every))
+        return tuple(dict.fromkeys(block.kind for block in self.designs.values()))
 
     @cached_property
     def most(self) -> int:
@@ -149,15 +127,15 @@ class Study:
         """The questions ``before`` or ``after`` the rounds."""
         return self.settings.before if name == "before" else self.settings.after
 
-    @cached_property
+    @property
+    def stimuli(self) -> Collection[Stimulus]:
+        """The objects."""
+        return self.by_name.values()
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the objects, in their order."""
-        return tuple(stimulus.name for stimulus in self.stimuli)
-
-    @cached_property
-    def by_name(self) -> dict[str, Stimulus]:
-        """Each object by its name."""
-        return {stimulus.name: stimulus for stimulus in self.stimuli}
+        return tuple(self.by_name)
 
     @cached_property
     def media(self) -> dict[str, Stimulus]:
@@ -171,17 +149,11 @@ class Study:
     @cached_property
     def designs(self) -> dict[tuple[str, str], Block]:
         """What is asked, by condition and block."""
-        return {block.of: block for block in self.every}
+        return {block.of: block for blocks in self.conditions.values() for block in blocks}
 
 
 def load_study(folder: str | Path) -> Study:
-    """The study in a folder.
-
-    Raises
-    ------
-    StudyError
-        With everything that is wrong.
-    """
+    """The study in a folder; a `StudyError` says everything that is wrong."""
     study, problems = read_study(Path(folder))
     if problems or study is None:
         raise StudyError(list(map(str, problems)))
@@ -199,11 +171,7 @@ def check_study(folder: str | Path) -> list[Problem]:
 def read_study(folder: Path, *, decode: bool = False) -> tuple[Study | None, list[Problem]]:
     """The study, if nothing is wrong, and what is wrong.
 
-    Parameters
-    ----------
-    folder
-    decode
-        Whether every picture and sound is decoded, which takes a while.
+    With ``decode``, every picture and sound is decoded, which takes a while.
     """
     if not folder.is_dir():
         return None, [Problem(str(folder), None, "no such folder")]
@@ -238,7 +206,8 @@ class _Reader:
     def study(self, decode: bool) -> Study | None:
         settings, whole = self._settings()
         languages = self._languages() if settings is None else settings.languages
-        stimuli = self._stimuli(languages)
+        parts = {} if settings is None else _parts(settings)
+        stimuli = self._stimuli(parts, languages)
         if decode:
             from trilens_survey.media import damaged
 
@@ -247,7 +216,9 @@ class _Reader:
         if settings is None or () not in stimuli:
             return None
         names = {at: tuple(one.name for one in some) for at, some in stimuli.items()}
-        blocks = self._blocks(settings, names)
+        blocks = {
+            at: _block(settings, part, names.get(at, names[()]), at) for at, part in parts.items()
+        }
         self._check_names(settings, blocks)
         if not whole:
             return None
@@ -261,7 +232,7 @@ class _Reader:
             conditions[block.condition] = (*conditions.get(block.condition, ()), final)
         study = Study(
             settings=settings,
-            stimuli=tuple(by_name.values()),
+            by_name=by_name,
             conditions=conditions,
             texts=self._texts(settings),
             goal=goal,
@@ -333,34 +304,27 @@ class _Reader:
 
     # --- the objects ------------------------------------------------------------------------
 
-    def _stimuli(self, languages: tuple[str, ...]) -> dict[Where, list[Stimulus]]:
+    def _stimuli(
+        self, parts: dict[Where, Part], languages: tuple[str, ...]
+    ) -> dict[Where, list[Stimulus]]:
         """The objects of the study, and of each block and condition that has its own."""
-        values = self.text.values
-        if not isinstance(values.get("objects"), str):
+        objects = self.text.values.get("objects")
+        if not isinstance(objects, str):
             return {}
-        found: dict[Where, list[Stimulus]] = {
-            (): self._read_stimuli(values["objects"], languages, "objects")
-        }
+        found: dict[Where, list[Stimulus]] = {(): self._read_stimuli(objects, languages, "objects")}
         by_name = {stimulus.name: stimulus for stimulus in found[()]}
-        blocks, conditions = values.get("blocks"), values.get("conditions")
-        places: list[tuple[Where, Any]] = []
-        if isinstance(blocks, list):
-            places += [(("blocks", i), block) for i, block in enumerate(blocks)]
-        if isinstance(conditions, dict):
-            places += [(("conditions", name), one) for name, one in conditions.items()]
-        for at, part in places:
-            given = part.get("objects") if isinstance(part, dict) else None
-            if isinstance(given, list):
-                unknown = [str(name) for name in given if str(name) not in by_name]
+        for at, part in parts.items():
+            if isinstance(part.objects, tuple):
+                unknown = [name for name in part.objects if name not in by_name]
                 if unknown and by_name:
                     self.wrong(f"{label(at)}: there is no object {unknown[0]!r}", *at, "objects")
-                elif len(set(map(str, given))) < max(3, len(given)):
+                elif len(set(part.objects)) < max(3, len(part.objects)):
                     text = f"{label(at)}: objects must be at least three different ones"
                     self.wrong(text, *at, "objects")
                 else:
-                    found[at] = [by_name[str(name)] for name in given if by_name]
-            elif isinstance(given, str):
-                found[at] = self._read_stimuli(given, languages, *at, "objects")
+                    found[at] = [by_name[name] for name in part.objects if by_name]
+            elif part.objects is not None:
+                found[at] = self._read_stimuli(part.objects, languages, *at, "objects")
                 for one in found[at]:
                     other = by_name.setdefault(one.name, one)
                     if other.fingerprint != one.fingerprint:
@@ -380,19 +344,6 @@ class _Reader:
         return found
 
     # --- the blocks -------------------------------------------------------------------------
-
-    def _blocks(
-        self, settings: StudySettings, names: dict[Where, tuple[str, ...]]
-    ) -> dict[Where, Block]:
-        """Every block of every condition, by where it stands in the file."""
-        parts: dict[Where, Part] = {
-            **{("conditions", name): part for name, part in (settings.conditions or {}).items()},
-            **{("blocks", i): part for i, part in enumerate(settings.blocks)},
-        }
-        return {
-            at: _block(settings, part, names.get(at, names[()]), at)
-            for at, part in (parts or {(): Part()}).items()
-        }
 
     def _check_names(self, settings: StudySettings, blocks: dict[Where, Block]) -> None:
         """Whether tests, practice and the example are about objects that there are."""
@@ -506,6 +457,15 @@ class _Reader:
                 self.wrong(text, "rounds", "needed")
 
 
+def _parts(settings: StudySettings) -> dict[Where, Part]:
+    """The conditions and blocks by where they stand in the file; the study itself has no path."""
+    parts: dict[Where, Part] = {
+        **{("conditions", name): part for name, part in (settings.conditions or {}).items()},
+        **{("blocks", i): part for i, part in enumerate(settings.blocks)},
+    }
+    return parts or {(): Part()}
+
+
 def _block(settings: StudySettings, part: Part, names: tuple[str, ...], at: Where) -> Block:
     """A part with what it does not say taken from the study."""
     kind = part.kind or settings.kind
@@ -558,9 +518,10 @@ def remarks(study: Study) -> list[str]:
         said.append("no retention date: set one in study.yaml to say when answers will be erased")
     elif settings.retention < datetime.date.today():
         said.append(f"the retention date {settings.retention} has passed: erase the answers")
-    if not any(block.known for block in study.every):
+    blocks = study.designs.values()
+    if not any(block.known for block in blocks):
         said.append("no test triples: every round counts as passed")
-    if not any(block.shared or block.repeated for block in study.every):
+    if not any(block.shared or block.repeated for block in blocks):
         said.append("no shared or repeated questions: the noise ceiling cannot be estimated")
     goal = study.goal
     if goal is not None and goal.adaptive is not None and not goal.random_share:

@@ -129,12 +129,7 @@ def problems_of(
 ) -> list[Problem]:
     """What the models found wrong, in words, with lines.
 
-    Parameters
-    ----------
-    error
-    text
-    known
-        Every key that there is, with its sections: one of them may have been meant.
+    Of the ``known`` keys, each with its sections, one may have been meant.
     """
     found = []
     for one in error.errors(include_url=False):

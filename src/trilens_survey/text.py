@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 class Settings(BaseModel):
     """A section of ``study.yaml``; a key that it does not know is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 def as_text(value: Any, info: ValidationInfo) -> dict[str, str]:

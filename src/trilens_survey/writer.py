@@ -42,13 +42,7 @@ _CONFLICTS = ("40P01", "40001", "23505", "23503")
 class Refused(TrilensError):
     """A request that is turned down, with the HTTP status that says so.
 
-    Parameters
-    ----------
-    status
-    why
-        For people.
-    code
-        For the page, where the status says too little.
+    ``why`` is for people, ``code`` for the page where the status says too little.
     """
 
     def __init__(self, status: int, why: str, code: str | None = None) -> None:
@@ -73,11 +67,7 @@ class _Outcome(NamedTuple):
 class Writer:
     """Starts with a database that works, or not at all.
 
-    Parameters
-    ----------
-    database
-    threads
-        By default one on SQLite, where it may not be more, and a few on PostgreSQL.
+    It has one thread on SQLite, where it may not be more, and by default a few on PostgreSQL.
     """
 
     def __init__(self, database: Database, threads: int | None = None) -> None:
@@ -117,11 +107,6 @@ class Writer:
     async def write(self, write: Write[T]) -> T:
         """The same inside an event loop: the outcome, when it is on the disk."""
         return await asyncio.wrap_future(self.submit(write))
-
-    @property
-    def waiting(self) -> int:
-        """Writes in the queue."""
-        return self._queue.qsize()
 
     def close(self) -> None:
         """Finish what was accepted, then end."""

@@ -218,16 +218,14 @@ def test_a_process_at_work_says_that_it_is_alive(
 
         def slowly(task: dict[str, Any]) -> dict[str, Any]:
             while len(set(seen)) < 3:
-                with app.survey.database.reading() as connection:
-                    held = json.loads(get_setting(connection, "claim") or "{}")
+                held = app.look(lambda c: json.loads(get_setting(c, "claim") or "{}"))
                 seen.append(held["renewed"])
             return dict(made(task))
 
         worker.run = slowly
         assert app.survey.preparation.step()
         assert sorted(seen) == seen
-        with app.survey.database.reading() as connection:
-            assert get_setting(connection, "claim") is None
+        assert app.look(lambda c: get_setting(c, "claim")) is None
 
 
 def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
@@ -252,7 +250,7 @@ def _model(app: Running, answers: int | None = None, **seen: Any) -> None:
         n = model.answers if answers is None else answers
         keep_model(connection, replace(model, answers=n, stopping=told))
 
-    app.survey.writer.submit(change).result()
+    app.do(change)
 
 
 STOP = "stop: {rule: medoid, at_most: 2, then: %s}\n"
@@ -271,7 +269,7 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
         assert "The study was closed for this: 2 objects are left." in told
     with study(tmp_path / "s", "") as (app, worker):
-        app.survey.writer.submit(lambda c: resume(c, "me")).result()
+        app.do(lambda c: resume(c, "me"))
         worker.stop_now = True
         app.rater()
         _model(app, 0, next_look=0)
@@ -368,8 +366,7 @@ def test_a_rule_may_only_warn(tmp_path: Path) -> None:
         worker.stop_now = True
         app.rater()
         assert app.survey.preparation.step()
-        with app.survey.database.reading() as connection:
-            facts = app.survey.dashboard.facts(connection, app.survey.store)
+        facts = app.look(lambda c: app.survey.dashboard.facts(c, app.survey.store))
         page = app.survey.page("live.html", **facts).body.decode()
         assert "At the last look, at 16 answers: 2 objects are left." in page
         assert "The next look is at 50 answers; there are 17, and 3 to test and" in page

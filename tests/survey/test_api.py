@@ -174,7 +174,7 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
         assert found.missing == dict.fromkeys(sorted(first["objects"][:2]), 1)
         assert about is not None
         assert [q["skipped"] for q in about["questions"]] == [True] + [False] * 19
-        app.survey.writer.submit(lambda c: erase(c, receipt)).result()
+        app.do(lambda c: erase(c, receipt))
         assert counts(app).skipped == 0
 
 
@@ -201,8 +201,7 @@ def test_the_completion_code_needs_answers(folder: Path) -> None:
             skip(honest)
         honest.round()
         assert honest.question()["completion"]["code"] == "THANKS", "three quarters are enough"
-        with app.survey.database.reading() as connection:
-            paid = {row.platform_id: row.code for row in payments_due(connection)}
+        paid = app.look(lambda c: {row.platform_id: row.code for row in payments_due(c)})
         assert paid == {"script": None, "honest": "THANKS"}
 
 
@@ -425,7 +424,7 @@ def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> 
         between.join()
         between.round()
         within.join()
-        app.survey.writer.submit(lambda c: pause(c, "researcher")).result()
+        app.do(lambda c: pause(c, "researcher"))
         assert join(app).status_code == 403
         assert len(within.round()) == 20, "a round that was begun goes on"
         for rater in (between, within):
@@ -435,7 +434,7 @@ def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> 
                 continue
             assert rater.question() == {"paused": True, "round": 1, "answers": 20}
             assert rater.post("/api/finish").status_code == 409
-        app.survey.writer.submit(lambda c: resume(c, "researcher")).result()
+        app.do(lambda c: resume(c, "researcher"))
         if needed == 2:
             assert between.question()["round_done"] is True
             between.post("/api/round")

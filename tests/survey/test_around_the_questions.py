@@ -150,8 +150,7 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
         assert Counter(collected.column("reason"))["practice"] == 1
         assert "practice" not in collected.select("all").column("reason").to_pylist()
         assert len(collected.screens()) == 5
-        with app.survey.database.reading() as connection:
-            told = prepare_export(connection, app.survey.study, "questionnaire").to_pylist()
+        told = app.look(lambda c: prepare_export(c, app.survey.study, "questionnaire").to_pylist())
         rater = collected.column("rater")[0]
         assert told == [{"rater": rater, "age": 30, "taste": "sour", "effort": 7, "comment": None}]
         file = tmp_path / "q.csv"
@@ -239,8 +238,8 @@ def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: b
         early.answer(early.question()["token"], early.question()["objects"][0])
         asked = early.question()
         said = early.post("/api/leave", json={"keep": keep}).json()
-        late = early.answer(asked["token"], asked["objects"][0])
-        assert late.status_code == (409 if keep else 401), "whoever left answers nothing more"
+        after = early.answer(asked["token"], asked["objects"][0])
+        assert after.status_code == (409 if keep else 401), "whoever left answers nothing more"
         assert (said["done"], said["left"], said["completion"]["code"]) == (True, True, None)
         late.join()
         late.round()
@@ -320,7 +319,10 @@ def test_the_dashboard_says_that_conditions_are_pooled(tmp_path: Path) -> None:
 def test_blocks_follow_each_other(tmp_path: Path) -> None:
     with study(tmp_path / "s", BLOCKS) as app:
         client = app.joined()
-        asked = through(client)
+        asked = client.round()
+        between = client.question()
+        assert (between["part_done"], between["part"], between["parts"]) == (True, 1, 3)
+        asked += through(client)
         assert [(q["part"], q["kind"], len(q["objects"]), q["choose"]) for q in asked] == [
             *[(1, "central", 3, 1)] * 4, *[(2, "closer", 7, 2)] * 3, *[(3, "odd", 5, 1)] * 3,
         ]  # fmt: skip
@@ -419,8 +421,7 @@ def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
         again = app.participant()
         assert again.post("/api/join", json={"consent": True}).status_code == 403
         again.join(test=link)  # a full study can be tried
-        with app.survey.database.reading() as connection:
-            counts = status(connection, 2)
+        counts = app.look(lambda c: status(c, 2))
         assert (counts.answers, counts.participants) == (4, 1)
         assert len(table(app)) == 4
         # the tester who takes part in earnest begins anew

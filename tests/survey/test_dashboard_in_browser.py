@@ -28,7 +28,7 @@ return new Promise((done) => {
 
 @pytest.mark.usefixtures("analyses")
 def test_the_first_password_then_results_that_grow(app: Running, browser: Browser) -> None:
-    key = app.survey.writer.submit(make_first_key).result()
+    key = app.do(make_first_key)
     browser.resize(1280, 900)
     browser.console(), browser.requests()  # those of other tests
     browser.open(f"{app.url}/researcher/first?key={key}")
@@ -79,7 +79,7 @@ def test_axe_finds_nothing_on_any_page_and_nothing_scrolls_sideways(
             f"{fill} document.querySelector(arguments[0]).requestSubmit();", selector, values
         )
 
-    key = app.survey.writer.submit(make_first_key).result()
+    key = app.do(make_first_key)
     rater = app.participant()
     receipt = rater.join(platform_id="p1")
     rater.round()

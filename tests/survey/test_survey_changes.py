@@ -85,8 +85,7 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
     file.write_text(before + "\nconditions: {a: {}, b: {}}\n")
     with running(folder) as app:
         app.rater()
-        with app.survey.database.reading() as connection:
-            (condition,) = connection.execute(select(participants.c.condition)).scalars()
+        (condition,) = app.look(lambda c: c.execute(select(participants.c.condition)).all())[0]
     file.write_text(before)
     checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
     said = f"the condition '{condition}' has been taken out of the study since answers were stored"

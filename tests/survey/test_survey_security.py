@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -49,8 +48,7 @@ def raw(app: Running, request: bytes) -> bytes:
 
 def answers(app: Running, receipt: str) -> int:
     """How many answers of a participant are stored."""
-    with app.survey.database.reading() as connection:
-        known = all_about(connection, receipt)
+    known = app.look(lambda c: all_about(c, receipt))
     assert known is not None
     return sum(question["chosen"] is not None for question in known["questions"])
 
@@ -186,29 +184,25 @@ def test_a_body_that_does_not_tell_its_length_is_cut_off(app: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    "host",
+    "lines",
     [
         "",
-        "a b",
-        "localhost/researcher",
-        "localhost?x",
-        "evil.example#",
-        "a@b",
-        "localhost:99999999",
-        "[::1",
-        "xn--\x7f",
+        "Host: \r\n",
+        "Host: a\r\nHost: b\r\n",
+        "Host: a b\r\n",
+        "Host: localhost/researcher\r\n",
+        "Host: localhost?x\r\n",
+        "Host: evil.example#\r\n",
+        "Host: a@b\r\n",
+        "Host: localhost:99999999\r\n",
+        "Host: [::1\r\n",
+        "Host: xn--\x7f\r\n",
     ],
 )
-def test_hosts_that_are_none(app: Running, host: str) -> None:
+def test_hosts_that_are_none(app: Running, lines: str) -> None:
     """CVE-2026-48710: a malformed Host once led around sign-in by the path."""
-    request = f"GET /researcher/ HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    request = f"GET /researcher/ HTTP/1.1\r\n{lines}Connection: close\r\n\r\n"
     assert raw(app, request.encode()).startswith(b"HTTP/1.1 400")
-
-
-def test_no_host_and_two_hosts(app: Running) -> None:
-    assert raw(app, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 400")
-    two = b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"
-    assert raw(app, two).startswith(b"HTTP/1.1 400")
 
 
 def test_only_the_names_that_the_server_has(folder: Path) -> None:
@@ -370,20 +364,14 @@ def test_headers_above_the_limit_are_refused_in_one_piece_too(app: Running) -> N
      b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"],
 )  # fmt: skip
 def test_half_open_requests_end(app: Running, half: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A participant who takes as long is none."""
     assert Protocol.longest_wait == 15
     monkeypatch.setattr(Protocol, "longest_wait", 0.2)
+    rater = app.joined()
+    question = rater.question()
     with socket.create_connection(("127.0.0.1", app.port), timeout=5) as pipe:
         pipe.sendall(half)
         assert pipe.recv(100) == b"", "closed, without a word"
-
-
-def test_a_slow_participant_is_no_half_open_request(
-    app: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Protocol, "longest_wait", 0.1)
-    rater = app.joined()
-    question = rater.question()
-    time.sleep(0.2)
     assert rater.answer(question["token"], question["objects"][0]).status_code == 200
 
 

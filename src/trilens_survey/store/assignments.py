@@ -102,21 +102,14 @@ _ANSWER = insert(answers)
 
 @dataclass(frozen=True)
 class Assignments:
-    """A study and the numbers that its objects have in the database.
-
-    Attributes
-    ----------
-    designs
-        Every design that was ever in use, by its row.
-    rows
-        The row of the present design of each block of each condition.
-    numbers, names
-        The number of each object, and the name of each number.
-    """
+    """A study and the numbers that its objects have in the database."""
 
     study: Study
+    #: every design that was ever in use, by its row
     designs: dict[int, Design]
+    #: the row of the present design of each block of each condition
     rows: dict[tuple[str, str], int]
+    #: the number of each object, and the name of each number
     numbers: dict[str, int]
     names: dict[int, str]
     key: bytes

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from participant_page import Page, short_study, with_photographs, with_shapes, with_sounds
+from participant_page import Page, short_study, with_shapes, with_sounds
 
 from browser import Browser
 from studies import Running, running
@@ -26,11 +26,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
                 if "no example" in name:
                     file = folder / "study.yaml"
                     file.write_text(re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text()))
-                for part, change in (
-                    ("shapes", with_shapes),
-                    ("photographs", with_photographs),
-                    ("sounds", with_sounds),
-                ):
+                for part, change in (("shapes", with_shapes), ("sounds", with_sounds)):
                     if part in name:
                         change(folder)
                 begun[name] = stack.enter_context(running(folder))

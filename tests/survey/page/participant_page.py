@@ -56,24 +56,6 @@ def with_shapes(folder: Path) -> Path:
     return edit(folder, ("objects: objects.csv", "objects: pictures"))
 
 
-def with_photographs(folder: Path, size: int = 200_000) -> Path:
-    """Pictures of noise, each a JPEG of about so many bytes."""
-    from io import BytesIO
-
-    from PIL import Image
-
-    (folder / "pictures").mkdir()
-    rng = np.random.default_rng(4)
-    for name in names_of(folder):
-        noise = rng.integers(0, 256, (500, 660, 3), dtype=np.uint8)
-        held = BytesIO()
-        Image.fromarray(noise).save(held, "JPEG", quality=50)
-        # what stands after the end of a JPEG is not looked at
-        data = held.getvalue().ljust(size, b"\0")
-        (folder / "pictures" / f"{name}.jpg").write_bytes(data)
-    return edit(folder, ("objects: objects.csv", "objects: pictures"))
-
-
 def with_sounds(folder: Path, seconds: float = 0.05) -> Path:
     """Short tones in place of the words."""
     (folder / "sounds").mkdir()
@@ -120,6 +102,8 @@ before:
 after:
   - {{name: hard, type: scale, ask: "How hard was it?", ends: [very easy, very hard]}}
   - {{name: remarks, type: text, ask: "Any remarks?", required: false}}
+blocks:
+  - {{name: all, rounds: 2, instructions: Choose **two** of eight.}}
 debriefing: This study is about **what goes with what**.
 thanks: Your answers have been saved.
 completion: {{code: THANKS}}
@@ -127,7 +111,7 @@ completion: {{code: THANKS}}
 
 
 def study_with_everything(folder: Path, languages: str = "en", pictures: bool = False) -> Path:
-    """Questions before and after, practice, a grid, a debriefing."""
+    """Questions before and after, instructions, practice, a grid, a debriefing."""
     short_study(folder)
     if pictures:
         with_shapes(folder)
@@ -163,6 +147,10 @@ def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> No
     page.find("[name=age]").send_keys("33")
     page.click("[name=cooks][value=often]")
     page.click("#form button[type=submit]")
+    page.screen("part")
+    assert page.text("#part-text") == "Choose two of eight."
+    look("part")
+    page.click("#begin-part")
     page.asking(1)
     look("practice")
     several = page.browser.run("return document.querySelectorAll('.choice').length > 3;")
@@ -299,6 +287,18 @@ class Page:
             "const e = document.documentElement;"
             "return e.scrollHeight <= innerHeight && e.scrollWidth <= innerWidth;"
         ))  # fmt: skip
+
+    def alike(self, *buttons: str) -> bool:
+        """Whether buttons look alike, none of them in focus."""
+        looks = self.browser.run(
+            "document.activeElement.blur();"
+            "return arguments[0].map((id) => { const e = document.getElementById(id);"
+            "const s = getComputedStyle(e), b = e.getBoundingClientRect();"
+            "return [s.backgroundColor, s.color, s.borderColor, Math.round(b.width),"
+            " Math.round(b.height)].join(); });",
+            buttons,
+        )
+        return len(set(looks)) == 1
 
     # --- hands ---
 

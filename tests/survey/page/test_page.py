@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from participant_page import ASKING, LENGTH, Page, short_study
+from axe_core_python.selenium import Axe
+from participant_page import ASKING, LENGTH, Page, short_study, with_shapes
 
-from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
-from studies import Running, Served
+from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB, Browser
+from studies import Running, Served, edit, running
 from trilens_survey.languages import TEXTS
+from trilens_survey.status import status
 
 WORD = TEXTS["en"]
 
@@ -20,6 +23,9 @@ WORD = TEXTS["en"]
 
 def test_a_round_by_mouse(shapes: Page) -> None:
     shapes.browser.requests()
+    shapes.open()
+    shapes.screen("consent")
+    assert shapes.alike("agree", "decline"), "nobody is led to agree"
     shapes.begin()
     for number in range(1, LENGTH + 1):
         shapes.asking(number)
@@ -31,6 +37,7 @@ def test_a_round_by_mouse(shapes: Page) -> None:
         shapes.choose(1 + number % 3)
     shapes.screen("break")
     assert shapes.text("#rested") == f"Answers saved: {LENGTH}. Thank you!"
+    assert shapes.alike("another", "finish"), "nor to do another round"
     shapes.click("#another")
     shapes.asking(1)
     assert shapes.text("#round") == "Round 2"
@@ -120,20 +127,32 @@ def test_a_round_by_touch_on_a_phone(shapes: Page) -> None:
 
 
 def test_closer_has_an_anchor_that_cannot_be_chosen(
-    visit: Callable[[str], Page], studies: Callable[[str], Running]
+    visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
-    page = visit(studies("closer shapes").url)
-    page.begin()
-    asked = page.question()
-    assert page.find(".anchor img").get_attribute("src").endswith(asked["stimuli"][0]["url"])
-    assert page.shown()[:2] == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
-    assert len(page.shown()) == 2
-    page.press("3", "Digit3")
-    page.click(".anchor")
-    assert page.question()["token"] == asked["token"]
-    page.browser.keys(RIGHT)
-    page.asking(2)
-    assert page.fits()
+    """Here with the alternative texts of a table."""
+    folder = with_shapes(short_study(tmp_path / "study", kind="closer"))
+    edit(folder, ("objects: pictures", "objects: objects.csv"))
+    files = sorted((folder / "pictures").iterdir())
+    rows = [f"{file.stem},pictures/{file.name},seen as {file.stem}\n" for file in files]
+    (folder / "objects.csv").write_text("name,file,alt\n" + "".join(rows))
+    with running(folder) as app:
+        page = visit(app.url)
+        page.begin()
+        asked = page.question()
+        anchor, *others = asked["objects"]
+        picture = page.find(".anchor img")
+        assert picture.get_attribute("src").endswith(asked["stimuli"][0]["url"])
+        assert picture.get_attribute("alt") == f"seen as {anchor}"
+        assert page.shown() == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
+        for i, name in enumerate(others, 1):
+            button = page.find(f"button.card[data-place='{i}']")
+            assert button.accessible_name == f"{i}: seen as {name}"
+        page.press("3", "Digit3")
+        page.click(".anchor")
+        assert page.question()["token"] == asked["token"]
+        page.browser.keys(RIGHT)
+        page.asking(2)
+        assert page.fits()
 
 
 def test_sounds_are_heard_before_they_are_judged(
@@ -209,18 +228,6 @@ def test_a_reload_and_going_back_lose_and_double_nothing(page: Page) -> None:
     page.choose(2)
     page.asking(3)
     assert page.question()["number"] == 3
-
-
-def test_back_from_the_instructions_is_the_consent(page: Page) -> None:
-    page.open()
-    page.screen("consent")
-    page.click("#agree")
-    page.screen("instructions")
-    page.driver.back()
-    page.screen("consent")
-    page.driver.forward()
-    page.screen("instructions")
-    assert page.driver.get_cookies() == [], "nothing is stored before somebody begins"
 
 
 def test_two_windows_ask_the_same_question(page: Page) -> None:
@@ -346,3 +353,65 @@ def test_whoever_was_erased_may_start_anew(page: Page, studies: Callable[[str], 
     page.click("#begin")
     page.asking(1)
     assert page.text("#kept code") != receipt
+
+
+# --- practice, leaving, and blocked cookies ---------------------------------------------------
+
+
+def test_practice_says_what_is_right(tmp_path: Path, visit: Callable[[str], Page]) -> None:
+    folder = short_study(tmp_path / "study", length=1, most=1)
+    file = folder / "study.yaml"
+    text = re.sub(r"(?ms)^tests:.*?(?=^shared:)", "", file.read_text())
+    practice = 'practice:\n  - {objects: [orange, lemon, potato], answer: lemon, why: "*So*."}\n'
+    file.write_text(text.replace("minimum: 2", "minimum: 1") + practice)
+    with running(folder) as app:
+        page = visit(app.url)
+        page.begin()
+        assert page.text("#count") == "Practice question 1 of 1"
+        page.choose(1)
+        page.wait("return !document.getElementById('told').hidden;")
+        assert page.text("#verdict") == "Not quite. The answer is: a lemon."
+        assert page.find("button.card.right").get_attribute("data-place") == "2"
+        found = Axe().run(page.driver)["violations"]
+        assert not found, [(one["id"], one["nodes"][0]["html"]) for one in found]
+        page.browser.keys(ENTER)
+        page.screen("break")
+        assert page.text("#break-title") == WORD["practice_done_title"]
+        # whoever leaves has the answers erased, and is told so
+        page.click("#another")
+        page.asking(1)
+        page.click("header .leave")
+        page.screen("leaving")
+        page.click("#stay")
+        page.screen("question")
+        page.click("header .leave")
+        page.click("#leave-erase")
+        page.screen("thanks")
+        assert page.text("#left-text") == WORD["left_erased"]
+        page.open()
+        page.screen("consent")
+        page.click("#decline")
+        page.screen("declined")
+
+
+def test_without_cookies_nobody_joins(browser: Browser, studies: Callable[[str], Running]) -> None:
+    app = studies("words")
+    browser.devtools("Page.enable")
+    added = browser.devtools(
+        "Page.addScriptToEvaluateOnNewDocument",
+        source="Object.defineProperty(Document.prototype, 'cookie', {get: () => '', set() {}});",
+    )
+    try:
+        page = Page(browser, app.url)
+        browser.driver.delete_all_cookies()
+        before = app.look(lambda c: status(c, 0).participants)
+        for _ in range(2):
+            page.open()
+            page.screen("consent")
+            page.click("#agree")
+            page.click("#begin")
+            page.screen("cookies")
+            assert page.text("#cookies h1") == WORD["cookies"]
+        assert app.look(lambda c: status(c, 0).participants) == before
+    finally:
+        browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
