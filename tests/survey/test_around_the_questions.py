@@ -333,6 +333,13 @@ def test_blocks_follow_each_other(tmp_path: Path) -> None:
         assert Counter(table(app).column("block")) == {"three": 4}
 
 
+def test_blocks_in_random_order_are_in_every_order(tmp_path: Path) -> None:
+    found = load_study(short(tmp_path / "s", BLOCKS + "block_order: random\n"))
+    orders = [[block.block for block in found.blocks(None, seed)] for seed in range(100)]
+    assert len({tuple(order) for order in orders}) == 6
+    assert orders[7] == [block.block for block in found.blocks(None, 7)]
+
+
 def test_an_answer_to_a_grid_is_stored_whole(tmp_path: Path, database: Database) -> None:
     folder = plain(short(tmp_path / "s", "grid: {of: 8, choose: 3}\n"))
     edit(folder, ("kind: central", "kind: closer"))

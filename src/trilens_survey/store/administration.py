@@ -60,7 +60,9 @@ def object_ids(connection: Connection) -> dict[str, int]:
 
 def designs_asked(connection: Connection) -> dict[int, Design]:
     """The designs whose questions have been answered, by their row, the latest last."""
-    return {row: Design.from_json(content) for row, content in _answered_designs(connection)}
+    used = select(assignments.c.design).select_from(ANSWERED).distinct()
+    query = select(designs).where(designs.c.id.in_(used)).order_by(designs.c.id)
+    return {row.id: Design.from_json(row.content) for row in connection.execute(query)}
 
 
 def _unknown(connection: Connection, study: Study) -> dict[str, int]:
@@ -113,47 +115,34 @@ def no_longer_fits(connection: Connection, study: Study) -> str | None:
 
 def changes(connection: Connection, study: Study) -> list[str]:
     """What participants see now and did not see when the last answers were stored."""
-    designs_used = _answered_designs(connection)
-    if not designs_used:
-        return []
-    last = {Design.from_json(content).of: content for _, content in designs_used}
+    last = {design.of: design for design in designs_asked(connection).values()}
     said = []
-    for of, content in last.items():
-        if of not in study.designs:
-            said.append(_taken_out(of))
-        else:
-            said += _changed(json.loads(content), json.loads(study.designs[of].to_json()))
+    for of, before in last.items():
+        now = study.designs.get(of)
+        said += [_taken_out(*of)] if now is None else _changed(before, now)
     since = "since answers were stored; the column `design` of the export tells them apart"
     return [f"{text} {since}" for text in dict.fromkeys(said)]
 
 
-def _taken_out(of: tuple[str, str]) -> str:
-    """That a block of a condition is not there any more."""
-    condition, block = of
-    named = [f"block {block!r}"] * bool(block) + [f"condition {condition!r}"] * bool(condition)
-    if not named:
+def _taken_out(condition: str, block: str) -> str:
+    """That a block or a condition is not there any more."""
+    if not condition and not block:
         return "conditions or blocks have been added"
-    return f"the {' of '.join(named)} has been taken out of the study"
+    named = f"block {block!r}" if block else f"condition {condition!r}"
+    return f"the {named} has been taken out of the study"
 
 
-def _changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def _changed(before: Design, now: Design) -> list[str]:
     said = []
-    if before["question"] != now["question"]:
+    if before.question != now.question:
         said.append("the wording of the question has changed")
-    seen = dict(zip(before["objects"], before["stimuli"], strict=True))
-    shown = dict(zip(now["objects"], now["stimuli"], strict=True))
-    other = [name for name, key in seen.items() if shown.get(name, key) != key]
+    shown = dict(zip(now.objects, now.stimuli, strict=True))
+    seen = zip(before.objects, before.stimuli, strict=True)
+    other = [name for name, key in seen if shown.get(name, key) != key]
     if other:
         more = f" and {len(other) - 1} more" if len(other) > 1 else ""
         said.append(f"what is shown for {other[0]!r}{more} has changed")
     return said
-
-
-def _answered_designs(connection: Connection) -> list[tuple[int, str]]:
-    """The designs that have answers, with their contents, the latest last."""
-    used = select(assignments.c.design).select_from(ANSWERED).distinct()
-    query = select(designs.c.id, designs.c.content).where(designs.c.id.in_(used))
-    return [(row.id, row.content) for row in connection.execute(query.order_by(designs.c.id))]
 
 
 def get_setting(connection: Connection, name: str) -> str | None:
