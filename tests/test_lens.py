@@ -38,11 +38,6 @@ def test_centrality_equals_the_definition(S):
         assert np.array_equal(lens_depth(S), expected)
 
 
-def test_an_object_never_seen_has_depth_zero_for_every_kind():
-    for kind in ("central", "odd", "closer"):
-        assert centrality(Statements([[0, 1, 2]], n_objects=4, kind=kind))[3] == 0
-
-
 def test_other_kinds_are_refused_with_the_method_that_serves_them():
     for kind in ("odd", "closer"):
         for given_ in (S := Statements([[0, 1, 2]], kind=kind), count_central(S)):

@@ -119,6 +119,9 @@ def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
     assert [part.first_row for part in parts[:3]] == [1, 65, 129]
     for n_threads in (1, 3):
         check(tmp_path / "a.parquet", n_threads=n_threads, pairs=True)
+    plain_parquet(tmp_path / "negative.parquet", np.array([[0, 1, 2], [3, -4, 1]]))
+    with pytest.raises(StatementError, match=r"row 2: the object id -4 is negative"):
+        count_files(tmp_path / "negative.parquet")
     triples[704:720, 1] = triples[704:720, 0]  # too many for catch questions
     plain_parquet(tmp_path / "a.parquet", triples, rows=64)
     with pytest.raises(StatementError, match=r"a\.parquet, row 705: object .* appears twice"):
@@ -138,16 +141,6 @@ def test_a_bad_row_is_named(tmp_path: Path, text: str, row: int) -> None:
     assert found.statements == row - 1
     assert found.n_skipped == 1
     assert f"row {row}" in found.skipped[0]
-
-
-def test_negative_ids_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("0,1,2\n-1,2,3\n")
-    for skip_bad in (False, True):
-        with pytest.raises(StatementError, match=r"row 2: the object id -1 is negative"):
-            count_files(tmp_path / "a.csv", skip_bad=skip_bad)
-    plain_parquet(tmp_path / "a.parquet", np.array([[0, 1, 2], [3, -4, 1]]))
-    with pytest.raises(StatementError, match=r"row 2: the object id -4 is negative"):
-        count_files(tmp_path / "a.parquet")
 
 
 @settings(max_examples=60)

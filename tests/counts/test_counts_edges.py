@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 from trilens.counts import (
-    CentralCounts,
-    ClassCounts,
-    LabelledPairCounts,
     PairCounts,
     _threads,
     count_central,
@@ -74,12 +71,6 @@ def test_sums_widen_before_they_overflow(layouts):
     assert wide.to_dense().appears[0, 1] == largest + 1
     again = wide + two(layouts[0], 1)
     assert again.to_dense().third[1, 0] == largest + 2
-
-
-def test_labelled_sums_widen_before_they_overflow():
-    cells = np.full((2, 1), np.iinfo(np.int32).max, dtype=np.int32)
-    counts = LabelledPairCounts(cells, cells, np.array([1], dtype=np.int32))
-    assert (counts + counts).third.tolist() == [[2**32 - 2]] * 2
 
 
 def test_a_sum_leaves_its_parts_alone():
@@ -156,17 +147,6 @@ def test_only_counts_of_the_same_sort_add(counts):
         with pytest.raises(TypeError):
             other + counts
     assert 0 + counts is counts
-
-
-def test_counts_made_by_hand():
-    zero = np.zeros(2, np.int64)
-    assert (CentralCounts(zero, zero) + CentralCounts(zero + 1, zero + 2)).appears.tolist() == [
-        2,
-        2,
-    ]
-    cells = np.zeros((2, 1), np.int64)
-    labels = np.array([0, -1], np.int32)
-    assert (ClassCounts(cells, cells) + ClassCounts(cells, cells, labels)).labels is labels
 
 
 def test_a_survey_needs_neither_compiler_nor_scipy():

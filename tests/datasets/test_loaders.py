@@ -105,10 +105,6 @@ def test_cars_classes_and_pictures(cars: Cars) -> None:
     assert "public domain" in cars.license
 
 
-def test_cars_without_pictures() -> None:
-    assert dict(load_cars(pictures=False).pictures) == {}
-
-
 def test_usps() -> None:
     usps = load_usps()
     assert usps.images.shape == (9298, 256)
@@ -174,15 +170,3 @@ def test_things(data_dir: Path) -> None:
     assert things.names[-1] == "zucchini"
     assert "Hebart" in things.citation
     assert things.license == "CC BY 4.0"
-
-
-def test_things_odd_one_is_first() -> None:
-    """Of two animals and a thing, people find the thing odd: the names fit the numbers."""
-    things = load_things_odd_one_out()
-    animals = "cat dog horse cow pig sheep goat lion tiger bear wolf fox deer rabbit zebra giraffe"
-    animals += " elephant camel donkey monkey gorilla leopard moose squirrel hamster hedgehog"
-    is_animal = np.isin(things.names, animals.split())
-    seen = is_animal[things.statements.triples]
-    two = seen.sum(axis=1) == 2
-    assert two.sum() > 20
-    assert (~seen[two, 0]).mean() > 0.8

@@ -348,13 +348,6 @@ def test_a_web_page_is_refused(server: Server, cache: Path, come: Come) -> None:
     assert left_in(cache) == []
 
 
-def test_a_wrong_checksum(server: Server, come: Come) -> None:
-    server.files["/f.zip"] = zipped(FOOD)
-    come("food", {FOOD_ARCHIVE: server.origin("f.zip")})
-    with pytest.raises(DatasetError, match=r"f\.zip sent a file with another sha256"):
-        tl.datasets.load_food()
-
-
 class TestFirstDownload:
     """A file whose sha256 nobody published must stay as it was first downloaded."""
 

@@ -110,32 +110,10 @@ def test_in_a_pipeline_and_a_grid_search(X):
     )
 
 
-def test_grid_search_over_a_matrix(X):
-    """Folds of a matrix are taken on both sides."""
-    y = np.where(np.linalg.norm(X, axis=1) > 1.8, -1, 1)
-    search = GridSearchCV(
-        tl.LensDepth("precomputed"), {"contamination": [0.1]}, scoring="roc_auc", cv=3
-    ).fit(cdist(X, X), y)
-    same = GridSearchCV(tl.LensDepth(), {"contamination": [0.1]}, scoring="roc_auc", cv=3).fit(X, y)
-    assert search.best_score_ == same.best_score_
-
-
 def test_a_detector_can_be_kept(X, new):
     detector = tl.LensDepth().fit(X)
     again = pickle.loads(pickle.dumps(detector))
     np.testing.assert_array_equal(again.score_samples(new), detector.score_samples(new))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_few_points(n):
-    detector = tl.LensDepth().fit(np.arange(n, dtype=float)[:, None])
-    assert detector.score_samples([[0.5]]).shape == (1,)
-
-
-def test_texts():
-    detector = tl.LensDepth(lambda a, b: abs(len(a) - len(b)), contamination=0.3)
-    detector.fit(["a", "bb", "ccc", "dddd", "eeeee"])
-    assert detector.predict(["xxx", "x" * 40]).tolist() == [1, -1]
 
 
 def test_bad_input(X):

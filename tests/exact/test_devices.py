@@ -17,9 +17,8 @@ from trilens.exact import _cuda, devices
 import reference
 
 
-@pytest.mark.parametrize("n", [3, 192, 193, 8638, 65_535, 65_536, 100_000, 400_000])
-@pytest.mark.parametrize("gib", [2, 8, 140])
-@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("n", [3, 193, 65_535, 65_536, 400_000])
+@pytest.mark.parametrize(("gib", "counts"), [(2, False), (8, True), (140, False), (140, True)])
 def test_a_plan_fits_the_device(n, gib, counts):
     free = gib << 30
     if 4 * n * n * counts > 0.8 * free:
@@ -42,17 +41,6 @@ def test_less_shared_memory_takes_fewer_rows():
     assert subs == [64, 32, 16]
     with pytest.raises(_cuda.CudaError, match="shared memory"):
         _cuda.plan(1000, 1 << 33, 32_768)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float64])
-def test_keys_sort_as_the_numbers_do(dtype):
-    values = np.array([0, 0, 1, 2, 7, 100, 3], dtype)
-    if dtype == np.float64:
-        values = np.r_[values, -0.0, 5e-324, 1.7e308]
-    if dtype == np.int64:
-        values = np.r_[values, 2**60, 2**60 + 1]
-    keys = _cuda.order_keys(values)
-    np.testing.assert_array_equal(keys[:, None] < keys, values[:, None] < values)
 
 
 class Kernels:
@@ -186,10 +174,6 @@ def test_a_gpu_that_fails(fault, monkeypatch):
         exact.lens_depth(X, metric="euclidean", normalise=False),
         exact.lens_depth(X, metric="euclidean", device="cpu", normalise=False),
     )
-
-
-def test_the_kernels_are_part_of_the_package():
-    assert "meet_rows" in _cuda.Path(_cuda.__file__).with_name("_lenses.cu").read_text()
 
 
 def test_the_file_needs_numpy_alone():

@@ -100,19 +100,6 @@ def test_sizes_around_the_tiles(n, monkeypatch):
     assert_exact(tied_points(n, n), n_threads=1)
 
 
-def test_ties_in_depth_are_not_derived_from_counts(engine):
-    D = tied_points(150, 1)
-    counts, depth = by_definition(D)
-    assert (depth != 149 * 148 // 2 - counts.sum(axis=1)).any()
-    assert_exact(D)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_type(dtype, engine):
-    D = np.round(10 * tied_points(80, 2)).astype(dtype)
-    assert_exact(D)
-
-
 def test_integers_beyond_the_floats(engine):
     """2**60 and 2**60 + 1 are the same float64 and different integers."""
     rng = np.random.default_rng(0)
@@ -128,20 +115,6 @@ def test_rows_with_far_outliers(monkeypatch):
     D = cdist(X, X)
     assert_exact(D)
     assert_exact(np.where(D > 1e8, 1.7e308, D * 1e-320))
-
-
-@pytest.mark.parametrize("tied", [False, True])
-def test_threads_do_not_matter(tied, monkeypatch):
-    monkeypatch.setattr(sweep, "SMALL", 0)
-    D = (
-        tied_points(400, 4)
-        if tied
-        else cdist(*2 * [np.random.default_rng(4).normal(size=(400, 2))])
-    )
-    for function in (exact.lens_counts, exact.lens_depth):
-        one, two, five = (function(D, n_threads=t) for t in (1, 2, 5))
-        np.testing.assert_array_equal(one, two)
-        np.testing.assert_array_equal(one, five)
 
 
 def test_views_and_points(engine):
@@ -174,19 +147,6 @@ def test_k_rng(D, k):
     weighted = exact.k_rng(D, k, sigma=0.4).toarray()
     share = reference.lens_counts(D).reshape(D.shape) / max(len(D) - 2, 1)
     np.testing.assert_allclose(weighted, np.exp(-(share**2) / 0.4**2) * graph.toarray(), rtol=1e-14)
-
-
-def test_new_points():
-    rng = np.random.default_rng(7)
-    X, new = rng.normal(size=(60, 2)), rng.normal(size=(5, 2))
-    share = exact.lens_depth_of(new, X, metric="euclidean", normalise=True)
-    depth = exact.lens_depth_of(cdist(new, X), cdist(X, X), normalise=False)
-    np.testing.assert_array_equal(share, depth / (60 * 59 / 2))
-    # an object of the data set lies in no lens of its own
-    np.testing.assert_array_equal(
-        exact.lens_depth_of(X, X, metric="euclidean", normalise=False),
-        exact.lens_depth(X, metric="euclidean", normalise=False),
-    )
 
 
 NONE = np.zeros((2, 2))

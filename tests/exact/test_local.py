@@ -53,24 +53,7 @@ def test_the_outlier_between_two_moons_is_found():
     assert wide[203] > 20
 
 
-def test_small_tau_follows_the_density():
-    """Agostinelli and Romanazzi: for small tau local depth finds the modes."""
-    rng = np.random.default_rng(1)
-    X = np.r_[rng.normal(-4, 1, (300, 1)), rng.normal(4, 0.5, (300, 1))]
-    local = exact.local_lens_depth(X, share=0.05, metric="euclidean", normalise=False)
-    assert abs(X[local.argmax(), 0] - 4) < 0.5
-    assert abs(X[exact.lens_depth(X, metric="euclidean", normalise=False).argmax(), 0]) < 4
-
-
 @pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])
 def test_wrong_arguments(given):
     with pytest.raises(ParameterError, match=r"^(give either tau|share is|tau is)"):
         exact.local_lens_depth(np.zeros((3, 3)), **given)
-
-
-def test_progress_ends_at_one():
-    seen = []
-    X = np.random.default_rng(0).normal(size=(600, 2))
-    exact.local_lens_depth(X, share=0.01, metric="euclidean", progress=seen.append, normalise=False)
-    assert seen[-1] == 1.0
-    assert len(seen) == 3

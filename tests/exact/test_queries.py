@@ -75,16 +75,6 @@ def test_an_index_is_exact_where_rounding_is_not(spread, monkeypatch):
     np.testing.assert_array_equal(index.depths(Q[:1]), by_definition(Q[:1], cdist(X, X)))
 
 
-def test_an_index_that_keeps_nothing(monkeypatch):
-    monkeypatch.setattr(queries, "KEPT", 0)
-    X = np.random.default_rng(2).normal(size=(60, 2))
-    index = queries.DepthIndex(samples.Sample(X, "euclidean").rows)
-    assert not index.kept
-    np.testing.assert_array_equal(
-        index.depths(cdist(X, X)), exact.lens_depth(X, metric="euclidean", normalise=False)
-    )
-
-
 def test_integers_beyond_the_floats(monkeypatch):
     monkeypatch.setattr(queries, "SMALL", 0)
     rng = np.random.default_rng(3)

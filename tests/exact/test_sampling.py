@@ -67,15 +67,6 @@ def test_every_way_to_count_pairs(metric):
     np.testing.assert_array_equal(pairs.count(None, some, 100, 1), own[100:, some].sum(axis=0))
 
 
-def test_estimates_do_not_depend_on_threads():
-    X = points(500, 4)
-    one, two = (
-        exact.estimate_depth(X, metric="euclidean", precision=0.05, n_threads=t) for t in (1, 3)
-    )
-    np.testing.assert_array_equal(one.depth, two.depth)
-    assert one.n_pairs == two.n_pairs
-
-
 def test_few_pairs_are_all_counted():
     X = points(20, 5)
     found = exact.lens_depth(X, metric="euclidean", precision=0.01)
@@ -130,24 +121,6 @@ def test_the_deepest_themselves(monkeypatch):
     np.testing.assert_allclose(found.depth, depth[found.indices] / (699 * 698 / 2), rtol=1e-15)
     same = exact.deepest(cdist(X, X), 5)
     assert same.indices.tolist() == found.indices.tolist()
-
-
-def test_the_deepest_cost_a_tenth_of_uniform_sampling():
-    X = points(5000, 7)
-    found = exact.deepest(X, 5, metric="euclidean", tolerance=0.03)
-    assert not found.exact
-    # all points kept to the end, by the same bounds
-    assert found.n_distances <= 0.1 * 2 * found.n_pairs * len(X)
-    depth = exact.lens_depth(X, metric="euclidean", normalise=True, device="cpu")
-    assert depth[found.indices].min() >= np.sort(depth)[-5] - 0.03
-    assert ((found.lower <= depth[found.indices]) & (depth[found.indices] <= found.upper)).all()
-
-
-def test_progress_of_sampling():
-    seen: list[float] = []
-    exact.estimate_depth(points(400), metric="euclidean", precision=0.1, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, np.nan, "small"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -39,23 +37,6 @@ def test_every_statement_is_true_and_there_are_no_others(cloud):
     assert len(rows) == len(expected) == 14 * 3 * 10
     v, a, b = S.triples.T
     assert (D[v, a] < D[v, b]).all()
-
-
-def test_what_is_lost(cloud):
-    """Neither two neighbors nor two others are compared, nor distances without a common end."""
-    D, near = cloud
-    S = neighbor_statements(near)
-    asked = {(v, frozenset((a, b))) for v, a, b in S.triples.tolist()}
-    for v in range(14):
-        inside = np.flatnonzero(near[v])
-        assert not any((v, frozenset(p)) in asked for p in pairwise(inside))
-    every = 14 * 13 * 12 // 2
-    assert len(asked) < every / 2
-    # the most central of three follows for some triples only, and then rightly
-    central = S.to_central()
-    assert 0 < len(central) < 14 * 13 * 12 // 6
-    x, y, z = central.triples.T
-    assert (np.maximum(D[x, y], D[x, z]) < D[y, z]).all()
 
 
 def test_a_part_is_drawn_without_replacement(cloud):

@@ -90,10 +90,6 @@ def test_the_test_is_clear_and_tells_the_careless(survey):
     assert stats.binomtest(missed, len(blind), 2 / 3).pvalue > 1e-4
 
 
-def test_places_are_even(survey):
-    assert stats.chisquare(np.bincount(survey.statements.places)).pvalue > 1e-4
-
-
 def test_quitting_and_the_rule_of_thirty():
     never = ask_survey(CLOUD, PEOPLE, 40, quitting=0.0, random_state=3).statements
     assert len(never) == 40 * 50

@@ -31,8 +31,8 @@ def test_drawn_raters():
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_rater_errs_at_her_own_rate(kind):
     raters = Raters(np.array([0.0, 0.3, np.nan]), np.array([4.0, 4.0, 1.0]))
-    points = gaussian(60, random_state=0)
-    S = ask_raters(points, raters, 30_000, kind=kind, random_state=1)
+    points = gaussian(44, random_state=0)
+    S = ask_raters(points, raters, 12_000, kind=kind, random_state=1)
     truth = {
         (frozenset(t) if kind != "closer" else (t[0], frozenset(t))): t
         for t in map(tuple, simulate_statements(points, kind=kind, random_state=9).triples.tolist())
@@ -72,15 +72,6 @@ def test_a_repeated_question_is_answered_anew():
     raters = Raters(np.array([0.5]), np.array([4.0]))
     S = ask_raters(gaussian(5, random_state=0), raters, 500, sampling="replacement", random_state=3)
     assert S.summary().contradictory_triples == 10
-
-
-def test_dropped_ties_keep_their_rows_together():
-    D = np.ones((12, 12)) - np.eye(12)
-    D[0, 1] = D[1, 0] = 2  # of the triples, only those with 0 and 1 have a longest side
-    S = ask_raters(D, Raters(np.zeros(3), np.ones(3)), ties="drop", round_size=10, random_state=0)
-    assert len(S) == 10
-    assert all({0, 1} <= set(t) for t in S.triples.tolist())
-    assert S.raters.shape == S.rounds.shape == S.seconds.shape == (10,)
 
 
 @pytest.mark.parametrize(

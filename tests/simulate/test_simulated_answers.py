@@ -141,20 +141,6 @@ def test_noise_model_1_yields_the_stated_share(kind, error_rate):
         assert stats.binomtest(int(first_other.sum()), int(wrong.sum())).pvalue > ALPHA
 
 
-def test_errors_are_independent_of_the_question():
-    """No rank is likelier to go wrong: in 20 equal parts of all ranks, equally many errors."""
-    D = metric_matrix(80, 4)
-    true, noisy = (
-        simulate_statements(D, random_state=6, error_rate=rate).triples for rate in (0.0, 0.3)
-    )
-    wrong = (true[:, 0] != noisy[:, 0])[: 80 * 79 * 78 // 6 // 20 * 20].reshape(20, -1)
-    table = np.stack([wrong.sum(axis=1), (~wrong).sum(axis=1)])
-    assert stats.chi2_contingency(table).pvalue > ALPHA
-    # and neighboring questions err independently
-    both = np.corrcoef(wrong.ravel()[1:], wrong.ravel()[:-1])[0, 1] * np.sqrt(wrong.size)
-    assert abs(both) < stats.norm.isf(ALPHA / 2)
-
-
 def test_v_estimates_p_tilde():
     """Eq. (13): V(i, j) estimates p (1 - e) + (1 - p) e / 2; chi-square over all pairs."""
     n, e = 60, 0.3

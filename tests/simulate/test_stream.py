@@ -80,27 +80,6 @@ def test_a_stream_is_not_disturbed_by_its_parent_generator(many_chunks):
     assert np.array_equal(concatenate(parts).triples, whole.triples)
 
 
-def test_a_stream_may_be_left_early(many_chunks):
-    stream = stream_statements(matrix(), 1000, chunk_rows=10)
-    assert len(next(stream)) == 10
-    stream.close()
-
-
-def test_a_stream_keeps_a_few_chunks(monkeypatch):
-    """Chunks are drawn as they are taken, not ahead."""
-    monkeypatch.setattr(triples, "CHUNK", 10)
-    monkeypatch.setattr(stream_module, "COMPILED_FROM", 1)
-    drawn = []
-    draw_range = triples._draw_range
-    monkeypatch.setattr(
-        triples, "_draw_range", lambda *range_: (drawn.append(1), draw_range(*range_))[1]
-    )
-    stream = stream_statements(matrix(), chunk_rows=10, n_threads=2)
-    next(stream)
-    assert 1 <= len(drawn) <= 4
-    stream.close()
-
-
 def test_progress_goes_from_nothing_to_one(many_chunks):
     shares = []
     simulate_statements(matrix(), 750, progress=shares.append)
@@ -114,11 +93,6 @@ def test_names_are_kept():
     S = simulate_statements(matrix(), 10, names=names)
     assert S.names == tuple(names)
     assert next(stream_statements(matrix(), 10, names=names)).names == tuple(names)
-
-
-def test_no_statement():
-    assert len(simulate_statements(matrix(), 0)) == 0
-    assert list(stream_statements(matrix(), 0)) == []
 
 
 def test_points_and_their_dissimilarities_give_the_same_statements():
@@ -154,14 +128,6 @@ def test_noise_model_2_adds_gaussian_noise_to_every_pair_once():
     assert stats.kstest(z, "norm").pvalue > ALPHA
     assert (noisy[pairs] < 0).any()
     assert np.array_equal(distort(D, 0.0), D)
-
-
-def test_noise_model_2_over_blocks_of_a_larger_matrix():
-    D = matrix(600)
-    noisy = distort(D, 0.5, random_state=0)
-    assert np.array_equal(noisy, noisy.T)
-    upper = np.triu_indices(600, 1)
-    assert np.std((noisy - D)[upper]) == pytest.approx(0.5 * np.std(D[upper]), rel=0.01)
 
 
 @pytest.mark.parametrize("kind", KINDS)
