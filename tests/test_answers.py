@@ -147,16 +147,6 @@ def test_a_path_stands_for_the_answers_in_it(file):
         tl.medoid("a.csv")
 
 
-def test_the_report_says_which_answers_were_left_out(tmp_path):
-    S = tl.simulate.study(n_statements=400).statements
-    file = tmp_path / "answers.csv"
-    tl.write_statements(S, file)
-    someone = str(S.raters[0])
-    found = tl.analyze(tl.Answers(file, exclude_raters=someone)).reliability
-    assert found.to_dict() == tl.reliability(tl.Answers(file, exclude_raters=[someone])).to_dict()
-    assert "No answers were excluded" not in found.methods
-
-
 def test_chunks_of_the_answers_that_meet_a_condition(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text(

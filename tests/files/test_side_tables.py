@@ -22,7 +22,7 @@ from trilens.files import (
     read_statements,
     write_comparisons,
 )
-from trilens.files.side_tables import read_mapping
+from trilens.files.side_tables import read_groups
 from trilens.maps import Comparisons, violations
 from trilens.statements import Statements
 from trilens.statements.names import is_missing
@@ -136,20 +136,20 @@ def test_labels_of_other_objects(tmp_path: Path) -> None:
 def test_groups_of_raters(tmp_path):
     file = tmp_path / "groups.csv"
     file.write_text("group;rater\nold;1\nyoung;2\n")
-    assert read_mapping(file, "rater", "group") == {"1": "old", "2": "young"}
+    assert read_groups(file) == {"1": "old", "2": "young"}
     file.write_text("rater,group\n1,old\n1,young\n")
     with pytest.raises(FormatError, match="two groups"):
-        read_mapping(file, "rater", "group")
+        read_groups(file)
     file.write_text("who,group\n1,old\n")
-    with pytest.raises(FormatError, match="rater and group"):
-        read_mapping(file, "rater", "group")
+    with pytest.raises(FormatError, match="which column names the raters"):
+        read_groups(file)
 
 
 def test_groups_of_raters_in_other_formats(tmp_path):
     (tmp_path / "g.json").write_text('[{"rater": 1, "group": "old"}, {"rater": 2, "group": "new"}]')
-    assert read_mapping(tmp_path / "g.json", "rater", "group") == {"1": "old", "2": "new"}
+    assert read_groups(tmp_path / "g.json") == {"1": "old", "2": "new"}
     (tmp_path / "g.txt").write_text("rater group\n1 old\n2 new\n")
-    assert read_mapping(tmp_path / "g.txt", "rater", "group") == {"1": "old", "2": "new"}
+    assert read_groups(tmp_path / "g.txt") == {"1": "old", "2": "new"}
 
 
 NAMES = st.text(

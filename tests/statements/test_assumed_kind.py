@@ -57,7 +57,7 @@ def test_questions_asked_again_speak_against_it(file):
     assert told[0].to_dict()["doubt"].startswith("Asked again, the same three objects")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_doubt_where_one_of_three_was_chosen(seed):
     rng = np.random.default_rng(seed)
     rows = np.array([rng.choice(6, 3, replace=False) for _ in range(400)])

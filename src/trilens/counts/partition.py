@@ -351,7 +351,7 @@ def rater_keys(raters: AnyArray) -> AnyArray:
 
 
 def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:
-    found = sources(partition.path, spool=True, encoding=plan.encoding)
+    found = sources(partition.path, encoding=plan.encoding)
     who = [partition.rater] if len(found) == 1 else []
     if plan.options.rater_from_name and not who:
         who = [*names_of(found)]  # the files of an archive

@@ -24,7 +24,9 @@ def open_parquet(source: Source) -> NamedTable:
     with _decoding(source, "a Parquet file"):
         data = pq.ParquetFile(_handle(source), pre_buffer=True)
         schema = data.schema_arrow
-        per_row = max(sum(_row_bytes(data)), 1)
+        facts = data.metadata
+        sizes = [facts.row_group(i).total_byte_size for i in range(facts.num_row_groups)]
+        per_row = sum(sizes) // max(facts.num_rows, 1) + 1
     names = tuple(schema.names)
     distinct = len(set(names)) == len(names)
 
@@ -118,12 +120,6 @@ def _decoding(source: Source, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise undecodable(source, what, error) from error
-
-
-def _row_bytes(file: Any) -> Iterator[int]:
-    rows = max(file.metadata.num_rows, 1)
-    for group in range(file.metadata.num_row_groups):
-        yield file.metadata.row_group(group).total_byte_size // rows + 1
 
 
 def _record_batches(file: Any) -> Iterator[Any]:

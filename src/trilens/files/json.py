@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import re
@@ -13,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
+from trilens._tabular import counted
 from trilens.errors import FormatError
 from trilens.files.small import small_table
 from trilens.files.source import Source, one_line, owned
-from trilens.files.text import as_unicode, open_text
+from trilens.files.text import as_unicode, blocks, open_text
 from trilens.statements.cells import cell_text, images_in
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import is_integer, is_missing
@@ -185,11 +187,8 @@ def _next_answers(found: Any) -> tuple[dict[str, list[Any]], str] | None:
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
     told = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
-    return (told, _skipped(open_)) if told else None
-
-
-def _skipped(n: int) -> str:
-    return f"{n:,} {'response' if n == 1 else 'responses'} without an answer skipped" if n else ""
+    note = f"{counted(open_, 'response')} without an answer skipped" if open_ else ""
+    return (told, note) if told else None
 
 
 def _target(one: dict[str, Any]) -> Any:
@@ -218,13 +217,16 @@ def open_jspsych_csv(source: Source) -> NamedTable:
 
 def _open_lines(source: Source) -> NamedTable:
     """JSON lines: one object with named columns a line."""
-    first = next(_blocks(source, _FIRST_BLOCK), (b"", 1))
+    with source.open() as stream:
+        marked = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+    body = len(codecs.BOM_UTF8) if marked else 0
+    first = next(blocks(source, body, 1, _FIRST_BLOCK, _last_line_end), (b"", 1))
     if not first[0].strip():
         raise FormatError(f"{source.label} is empty; a statement file has a row per statement")
     names: list[str] = list(_parse(*first, source.label).column_names)
 
     def read(request: Request) -> Iterator[Rows]:
-        for data, line in _blocks(source, request.block_bytes):
+        for data, line in blocks(source, body, 1, request.block_bytes, _last_line_end):
             if not data.strip():
                 continue
             table = _parse(data, line, source.label)
@@ -242,6 +244,10 @@ def _open_lines(source: Source) -> NamedTable:
             yield Rows(pa.table(columns, wanted), _line_finder(data, line))
 
     return NamedTable(source.label, tuple(names), read)
+
+
+def _last_line_end(data: bytes) -> int:
+    return data.rfind(b"\n") + 1
 
 
 def json_columns(source: Source) -> dict[str, list[Any]]:
@@ -475,26 +481,6 @@ def _column(values: Sequence[Any]) -> Any:
         return pa.array([cell_text(value) for value in values], pa.string())
     except UnicodeError as error:
         raise FormatError(f"a cell is not valid Unicode ({one_line(error, 80)})") from error
-
-
-def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, int]]:
-    """Whole lines, with the number of the first one, from 1."""
-    with source.open() as stream:
-        if block_bytes is None:
-            yield stream.read().removeprefix(b"\xef\xbb\xbf"), 1
-            return
-        rest, line = b"", 1
-        while True:
-            data = stream.read(block_bytes)
-            rest = rest + data if line > 1 or rest else data.removeprefix(b"\xef\xbb\xbf")
-            at_end = len(data) < block_bytes
-            cut = len(rest) if at_end else rest.rfind(b"\n") + 1
-            if cut:
-                yield rest[:cut], line
-                line += rest.count(b"\n", 0, cut)
-                rest = rest[cut:]
-            if at_end:
-                return
 
 
 def _parse(data: bytes, first_line: int, label: str) -> Any:

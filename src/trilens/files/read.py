@@ -360,7 +360,7 @@ def scan_statements(
         reason_random=reason_random,
         skip_bad=skip_bad,
     )
-    found = sources(path_or_glob, spool=True, encoding=encoding)
+    found = sources(path_or_glob, encoding=encoding)
     tables = tuple(open_tables(found, options))
     settled = one_kind(tables)
     every = _all_objects(tables, listed)

@@ -217,31 +217,6 @@ def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str 
     return [labels.get(name) for name in names]
 
 
-def read_mapping(path: PathLike, key: str, value: str) -> dict[str, str]:
-    """A table of two columns as a dict, such as the group of each rater.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = file.write_text("rater,group\\n1,young\\n2,old\\n")
-    >>> read_mapping(file, "rater", "group")
-    {'1': 'young', '2': 'old'}
-    """
-    listed = f"{key} and {value}"
-    source = open_source(path)
-    found: dict[str, str] = {}
-    wanted = SideTable({key: (), value: ()}, listed, f"it must have the columns {listed}")
-    for cells, line in wanted.rows(source):
-        name, given = (cell.strip() for cell in cells)
-        if found.setdefault(name, given) != given:
-            raise FormatError(
-                f"{source.label}, row {line:,}: {key} {name!r} has two {value}s, "
-                f"{found[name]!r} and {given!r}; give one"
-            )
-    return found
-
-
 def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
     """The group of each rater.
 
@@ -279,7 +254,17 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
             f"{source.label}: which column names the raters, and which their groups? The columns "
             f"are {one_line(', '.join(seen), 120)}: say {source.label}::rater=...,group=..."
         )
-    return read_mapping(path, rater.strip().casefold(), group.strip().casefold())
+    columns_of = {name.strip().casefold(): () for name in (rater, group)}
+    wanted = SideTable(columns_of, f"{rater} and {group}", f"it must have {rater} and {group}")
+    found: dict[str, str] = {}
+    for cells, line in wanted.rows(source):
+        name, given = (cell.strip() for cell in cells)
+        if found.setdefault(name, given) != given:
+            raise FormatError(
+                f"{source.label}, row {line:,}: rater {name!r} has two groups, "
+                f"{found[name]!r} and {given!r}; give one"
+            )
+    return found
 
 
 #: The pair that is nearer to each other, then the other one.

@@ -121,7 +121,9 @@ class Source:
                 with open(self.path, "rb") as raw:
                     yield raw
             elif self.stored is not None:
-                yield self._stored_stream()
+                stream = BytesIO(self.stored) if isinstance(self.stored, bytes) else self.stored
+                stream.seek(0)
+                yield stream
             elif sys.stdin is None:
                 raise FormatError(f"{self.label} is closed; name a file")
             else:
@@ -149,13 +151,6 @@ class Source:
             return "npz"
         return next((found for magic, found in _MAGIC.items() if head.startswith(magic)), "text")
 
-    def _stored_stream(self) -> BinaryIO:
-        if isinstance(self.stored, bytes):
-            return BytesIO(self.stored)
-        assert self.stored is not None
-        self.stored.seek(0)
-        return self.stored
-
     def _problem(self, error: Exception) -> str:
         if isinstance(error, FileNotFoundError):
             return f"{self.label}: no such file; check the path"
@@ -177,15 +172,15 @@ class Source:
         return f"{self.label!r} cannot be read: {why}"
 
 
-def open_source(path: PathLike, *, spool: bool = False) -> Source:
+def open_source(path: PathLike) -> Source:
     """The source at ``path``; ``"-"`` is the standard input, ``book.xlsx::sheet`` a part.
 
-    What is not a regular file (a pipe, the standard input) can be read only once: it is, with
-    ``spool`` to a temporary file instead of the memory.
+    What is not a regular file (a pipe, the standard input) can be read only once: it is, to a
+    temporary file.
     """
     name = checked_path(path)
     if name == "-":
-        return _read_once(Source("standard input", ""), spool)
+        return _read_once(Source("standard input", ""))
     if is_url(name):
         files, within = filesystem(name)
         with told(name):
@@ -196,7 +191,7 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
         name, part = name.split("::", 1)
     file = Path(name)
     source = Source(str(path), *_without_zip(name), file, part=part)
-    return _read_once(source, spool) if _is_pipe(file) else source
+    return _read_once(source) if _is_pipe(file) else source
 
 
 def ending_of(name: str) -> tuple[str, str]:
@@ -258,32 +253,22 @@ def _is_pipe(file: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _read_once(source: Source, spool: bool) -> Source:
-    """The same source with its bytes kept in memory or in a temporary file."""
-    stored: bytes | BinaryIO
+def _read_once(source: Source) -> Source:
+    """The same source with its bytes kept in a temporary file."""
+    stored = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives with the source
     with source.raw() as stream:
-        if spool:
-            stored = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives with the source
-            shutil.copyfileobj(stream, stored)
-            stored.seek(0)
-            head = stored.read(4)
-        else:
-            stored = stream.read()
-            head = stored[:4]
+        shutil.copyfileobj(stream, stored)
+    stored.seek(0)
+    head = stored.read(4)
     packing = next((found for magic, found in _PACKED.items() if head.startswith(magic)), "")
     kept = Source(source.label, source.ending, packing, stored=stored, part=source.part)
-    if not isinstance(stored, bytes):
-        weakref.finalize(kept, stored.close)
+    weakref.finalize(kept, stored.close)
     return kept
 
 
-def sources(
-    given: PathLike | Sequence[PathLike], *, spool: bool = False, encoding: str | None = None
-) -> list[Source]:
+def sources(given: PathLike | Sequence[PathLike], *, encoding: str | None = None) -> list[Source]:
     """The sources of a path, a folder, a pattern, an archive or a list of these."""
-    found = [
-        member for path in file_paths(given) for member in _members(open_source(path, spool=spool))
-    ]
+    found = [member for path in file_paths(given) for member in _members(open_source(path))]
     if encoding is None:
         return [decoded(s, "utf-16") if _is_utf16(s) else s for s in found]
     return [decoded(s, encoding) if s.format in TEXTUAL else s for s in found]
@@ -401,18 +386,15 @@ def skipped_files(given: PathLike | Sequence[PathLike]) -> list[str]:
     return [f"not read: {listed}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")]
 
 
-def _is_about(name: str) -> bool:
-    path = PurePosixPath(name.lower())
-    return path.suffix in (".txt", ".dat") and path.stem in _ABOUT
-
-
 def is_known(name: str) -> bool:
     """Whether a file may hold statements, by its name: its ending is known, and it is no README.
 
     >>> is_known("day.csv.gz"), is_known("README.txt"), is_known("readme.csv"), is_known("a.md")
     (True, False, True, False)
     """
-    if _is_about(name) or name.startswith("."):
+    path = PurePosixPath(name.lower())
+    about = path.suffix in (".txt", ".dat") and path.stem in _ABOUT
+    if about or name.startswith("."):
         return False
     ending, packing = ending_of(name)
     return packing == "zip" or ending in ENDINGS
@@ -462,7 +444,12 @@ def _archive(source: Source) -> Any:
 
 
 def _names_in(archive: Any) -> list[str]:
-    return [name for name in archive.find("") if not _is_hidden(name)]
+    """The files of an archive but for hidden ones, and those that macOS adds."""
+    return [
+        name
+        for name in archive.find("")
+        if not any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
+    ]
 
 
 @contextmanager
@@ -485,10 +472,6 @@ def _unpacking(source: Source) -> Iterator[None]:
             f"{source.label} is truncated or is not a zip archive ({one_line(error, 80)}); "
             f"pack it again"
         ) from error
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
 def _data_of(names: Sequence[str]) -> list[str]:

@@ -76,7 +76,9 @@ class _Text:
         """The rows; see `NamedTable`."""
         separator, columns = self.separator, request.columns
         integers = request.integers and self._starts_with_integers(columns)
-        for data, line in _blocks(self.source, self.body, self.body_line, request.block_bytes):
+        for data, line in blocks(
+            self.source, self.body, self.body_line, request.block_bytes, _last_row_end
+        ):
             self._refuse_open_quote(data, line)
             rows = even_spaces(data) if separator == " " else data
             table = self._integers(rows, columns) if integers else None
@@ -178,9 +180,11 @@ class _Text:
             problem = error
         # the bytes are trimmed where the cells show that it is needed: that is seldom
         tidy = rows if self.separator == " " else trimmed(rows, self.separator)
-        for time in (_NUMBER, _WORDS):  # numbers with a decimal comma, or cells that are none
+        # times with a decimal point, with a decimal comma, or in cells that are no times
+        tried = problem is not None and tidy == rows
+        for time, point in ((_NUMBER, "."), (_NUMBER, ","), (_WORDS, "."))[1 if tried else 0 :]:
             try:
-                return self._parsed(tidy, columns, _WORDS, time), tidy, None
+                return self._parsed(tidy, columns, _WORDS, time, point), tidy, None
             except (pa.ArrowException, UnicodeDecodeError) as error:
                 problem = error
         table, line_of = self._row_by_row(tidy, first_line, columns, problem, faults)
@@ -226,7 +230,12 @@ class _Text:
         return pa.table(list(made), [self.names[at] for at in columns])
 
     def _parsed(
-        self, data: bytes, columns: Mapping[int, Use], objects: Any, time: Any = _NUMBER
+        self,
+        data: bytes,
+        columns: Mapping[int, Use],
+        objects: Any,
+        time: Any = _NUMBER,
+        point: str = ".",
     ) -> Any:
         """The columns that are wanted, those of objects and times of these types."""
         names = [f"column_{i}" for i in range(len(self.names))]
@@ -244,7 +253,10 @@ class _Text:
                     delimiter=self.separator, newlines_in_values=b'"' in data
                 ),
                 convert_options=pc.ConvertOptions(
-                    column_types=types, include_columns=list(types), null_values=_NULLS
+                    column_types=types,
+                    include_columns=list(types),
+                    null_values=_NULLS,
+                    decimal_point=point,
                 ),
             )
 
@@ -414,7 +426,7 @@ def has_header(
     texts = [cell for cell in cells if cell]
     others = [row for row in rows if list(row) != list(first)] or rows
     if len(texts) == len(cells) > 0 and all(
-        _plain_number(row[i]) for row in others for i in objects if i < len(row)
+        row[i].removeprefix("-").isdigit() for row in others for i in objects if i < len(row)
     ):
         return True
     if len(first) > 3 and any(
@@ -428,10 +440,6 @@ def has_header(
         and not any(names[cell] for cell in cells)
         and sum(times > 1 for times in names.values()) >= _RECURRING * len(names) > 0
     )
-
-
-def _plain_number(cell: str) -> bool:
-    return cell.removeprefix("-").isdigit()
 
 
 def plain_integers(data: bytes, separator: str) -> bool:
@@ -467,12 +475,16 @@ def plain_integers(data: bytes, separator: str) -> bool:
 _ZERO, _POINT, _MINUS, _X = (np.uint8(ord(c)) for c in "0.-x")
 
 
-def _blocks(
-    source: Source, body: int, first_line: int, block_bytes: int | None
+def blocks(
+    source: Source,
+    body: int,
+    first_line: int,
+    block_bytes: int | None,
+    last_end: Callable[[bytes], int],
 ) -> Iterator[tuple[bytes, int]]:
     """Whole rows after the first ``body`` bytes, with the line on which they begin.
 
-    A block ends with a line end outside quotes: one before which the number of quotes is even.
+    ``last_end`` finds where the last row ends that is whole.
     """
     with source.open() as stream:
         stream.read(body)
@@ -484,7 +496,7 @@ def _blocks(
             data = stream.read(block_bytes)
             rest += data
             at_end = len(data) < block_bytes
-            cut = len(rest) if at_end else _last_row_end(rest)
+            cut = len(rest) if at_end else last_end(rest)
             if cut:
                 yield rest[:cut], first_line
                 first_line += len(_line_ends(rest[:cut]))
@@ -494,6 +506,7 @@ def _blocks(
 
 
 def _last_row_end(data: bytes) -> int:
+    """After a line end outside quotes: one before which the number of quotes is even."""
     # a carriage return at the very end may be the first half of a line end
     cut = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
     quotes = data.count(b'"', 0, cut)

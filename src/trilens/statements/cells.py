@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import FormatError, StatementError
 from trilens.statements.batch import parts, row_error
-from trilens.statements.columns import one_line, quoted
+from trilens.statements.columns import as_number, one_line, quoted
 from trilens.statements.layout import layout_error
 from trilens.statements.names import is_integer, is_missing
 
@@ -97,7 +98,7 @@ def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
             continue
         marks = {",", "."} & set(text)
         point = point or next(iter(marks), None)
-        time = float(text.replace(",", ".", 1)) if is_number(text) else -1.0
+        time = as_number(text)
         if marks <= {point} and (time >= 0 or np.isinf(time)):
             times[k] = time
         else:
@@ -111,11 +112,7 @@ def is_number(cell: str) -> bool:
     >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
     [True, True, True, True, False, False]
     """
-    try:
-        value = float(cell.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return value == value
+    return not isnan(as_number(cell))
 
 
 def as_float(cell: Any) -> float | None:

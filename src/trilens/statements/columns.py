@@ -139,6 +139,20 @@ def same_column(one: AnyArray | None, other: AnyArray | None) -> bool:
     return np.array_equal(one, other)
 
 
+def as_number(value: Any) -> float:
+    """A number, perhaps with a decimal comma; NaN for what is none.
+
+    >>> as_number("2,5"), as_number(3), as_number("x7")
+    (2.5, 3.0, nan)
+    """
+    for text in (value, str(value).replace(",", ".", 1)):
+        try:
+            return float(text)
+        except (TypeError, ValueError):
+            continue
+    return float("nan")
+
+
 def are_whole(floats: AnyArray) -> bool:
     """Whether floats are whole numbers, each of them known exactly."""
     return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())

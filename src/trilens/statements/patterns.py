@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
+from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import option
 from trilens.kinds import Kind
-from trilens.statements.columns import one_line
+from trilens.statements.columns import as_number, one_line
 from trilens.statements.names import is_missing
 from trilens.statements.positions import by_columns, by_words, in_screen_order, plain
 from trilens.statements.roles import OPTIONAL, key, roles
@@ -336,10 +337,8 @@ def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> str:
 
 
 def _is_decimal(cell: str) -> bool:
-    try:
-        return float(cell.replace(",", ".", 1)) % 1 != 0
-    except (ValueError, OverflowError):
-        return False
+    number = as_number(cell)
+    return isfinite(number) and number % 1 != 0
 
 
 def stranger(rows: Sequence[Sequence[str]]) -> str:

@@ -298,6 +298,7 @@ def read_tables(
     told = options.kind is not None or all(table.kind is not None for table in tables)
     statements = found[0] if len(found) == 1 else concatenate(found)
     left_out = _left_out(tables[0], extra)
+    conditions = set[str]().union(*(each.conditions for each in passes))
     reading = Reading(
         files=tuple(table.label or "table" for table in tables),
         kind=kind,
@@ -312,7 +313,7 @@ def read_tables(
         notes=(*_noted(passes), *_lost(tables), *notes),
         checks=Checks.joined(checks_of(batch, kind) for each in passes for batch in each.checks),
         set_aside=dict(sum((each.aside for each in passes), Counter[str]())),
-        conditions=_pooled(set().union(*(each.conditions for each in passes))),
+        conditions=tuple(sorted(conditions)) if len(conditions) > 1 else (),
         concerns=concerns_about(passes[0], statements, left_out),
     )
     if not told:
@@ -323,10 +324,6 @@ def read_tables(
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
         reading,
     )
-
-
-def _pooled(conditions: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
 
 
 def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:

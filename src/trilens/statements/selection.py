@@ -16,7 +16,7 @@ from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
 from trilens.statements.batch import Checks
-from trilens.statements.columns import as_array, as_list, as_written
+from trilens.statements.columns import as_array, as_list, as_number, as_written
 from trilens.statements.combine import question_keys
 from trilens.statements.roles import FIELDS
 from trilens.statements.value import Statements, StatementsLike, as_statements
@@ -135,13 +135,13 @@ class Condition:
         if self.comparison in _COMPARE:
             if bound is None:
                 raise ParameterError(f"where '{self}': {shown(self.value)} is not a number")
-            numbers = np.array([_as_number(value) for value in values.tolist()])
+            numbers = np.array([as_number(value) for value in values.tolist()])
             with np.errstate(invalid="ignore"):
                 return np.asarray(_COMPARE[self.comparison](numbers, bound), dtype=bool)
         same = np.array(
             [
                 _text(value) == self.value
-                or (bound is not None and not _is_padded(value) and _as_number(value) == bound)
+                or (bound is not None and not _is_padded(value) and as_number(value) == bound)
                 for value in values.tolist()
             ],
             dtype=bool,
@@ -318,18 +318,8 @@ def _in_order(text: str) -> tuple[bool, float, str]:
 
 
 def _number(text: str) -> float | None:
-    number = _as_number(text)
+    number = as_number(text)
     return number if np.isfinite(number) else None
-
-
-def _as_number(value: Any) -> float:
-    """A number, perhaps with a decimal comma; NaN for what is none."""
-    for text in (value, str(value).replace(",", ".", 1)):
-        try:
-            return float(text)
-        except (TypeError, ValueError):
-            continue
-    return float("nan")
 
 
 def _is_padded(value: Any) -> bool:

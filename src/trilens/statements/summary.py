@@ -103,7 +103,7 @@ class Summary(Tabular):
 def summarise(statements: Statements) -> Summary:
     n, m = statements.n_objects, len(statements)
     covered, repeated, contradictory = _repeats(statements)
-    appears = statements.appearances
+    appears, rounds = statements.appearances, statements.rounds
     possible = n_questions(statements.kind, n)
     return Summary(
         kind=statements.kind,
@@ -120,7 +120,7 @@ def summarise(statements: Statements) -> Summary:
         contradictory_triples=contradictory,
         median_seconds=_median(statements.seconds),
         raters=_raters(statements),
-        rounds=_n_rounds(statements.rounds),
+        rounds=None if rounds is None else len(set(rounds.tolist()) - {""}),
         chosen=0 if statements.chosen is None else int(statements.chosen.sum()),
     )
 
@@ -171,10 +171,6 @@ def _agreed(statements: Statements, rater: AnyArray, n: int) -> tuple[AnyArray, 
     others = votes[question] - own_votes
     equal = np.bincount(rater, others[np.arange(len(answer)), answer], minlength=n)
     return equal, np.bincount(rater, others.sum(axis=1), minlength=n)
-
-
-def _n_rounds(rounds: AnyArray | None) -> int | None:
-    return None if rounds is None else len(set(rounds.tolist()) - {""})
 
 
 def _median(seconds: AnyArray | None) -> float | None:

@@ -432,7 +432,9 @@ class Pass:
             self._judge_ahead()
         for rows in table.read(request):
             self.faults += rows.faults
-            self._count_empty(rows.empty)
+            self._empty += rows.empty
+            if self._empty:
+                self.notes["empty"] = table.counted.format(n=self._empty)
             if self.of.options.passes_over:
                 rows = self._answers(rows, order)
             if self.of.options.skip_bad and "seconds" in used:
@@ -452,11 +454,6 @@ class Pass:
                     self.checks.append(checks)
                 if len(batch):
                     yield batch if self.integers else batch.as_text()
-
-    def _count_empty(self, n: int) -> None:
-        self._empty += n
-        if self._empty:
-            self.notes["empty"] = self.of.table.counted.format(n=self._empty)
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
         """The role, or None, and the position of the column that a condition is about."""
