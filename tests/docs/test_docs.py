@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import click
@@ -78,6 +79,25 @@ def test_a_command_says_what_it_does_and_shows_an_example(name):
     assert not command.hidden
     assert command.get_short_help_str()
     assert f"trilens {name}" in command.help
+
+
+def test_every_command_on_the_pages_is_understood():
+    pages = [DOCS.parent / "README.md", *DOCS.glob("*.md"), *DOCS.glob("questions/*.md")]
+    shown = [
+        line
+        for page in pages
+        for block in re.findall(r"```(?:console|sh)\n(.*?)```", page.read_text(), re.DOTALL)
+        for line in re.findall(r"^(?:\$ )?trilens (.*?)(?: \| .*)?$", block, re.MULTILINE)
+    ]
+    assert len(shown) > 80
+    for line in shown:
+        words = shlex.split(line, comments=True)
+        command, context = command_line, click.Context(command_line)
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            command = command.get_command(context, words.pop(0))
+            assert command is not None, line
+            context = click.Context(command, parent=context)
+        command.make_parser(context).parse_args(words)
 
 
 def test_the_formats_page_has_every_column_name_and_ending(fromcode):

@@ -84,14 +84,3 @@ def test_the_steps_are_those_of_the_documentation() -> None:
         if "trilens" in words:
             name = words[words.index("survey", words.index("trilens")) + 1]
             assert name in command.commands
-
-
-def test_every_command_in_the_pages_is_understood() -> None:
-    pages = [PAGE, (TOP / "docs" / "survey.md").read_text(encoding="utf-8")]
-    lines = [line for page in pages for line in re.findall(r"^\$ (trilens survey .*)$", page, re.M)]
-    assert len(lines) > 10
-    for line in lines:
-        arguments = shlex.split(line)[2:]
-        if arguments[0] == "password":  # asks for it
-            arguments += ["--password", "a long enough one"]
-        parsed(arguments)
