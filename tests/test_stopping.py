@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import trilens as tl
 from test_next_questions import answers
 from trilens.cli import trilens
-from trilens.errors import ParameterError, TrilensError
-from trilens.maps.fitted import Fit, fit
+from trilens.errors import TrilensError
+from trilens.maps.fitted import fit
 from trilens.questions.stopping import Stopping, expected_gain, looks, spent
 
 
@@ -35,6 +35,10 @@ def test_between_looks_nothing_changes(many: tl.Statements) -> None:
     assert at_look.value == later.value
     assert (at_look.look, later.look) == (1, 1)
     assert later.next == "the next look is at 90 answers, 5 more"
+    before = tl.stopping(many[:20])
+    assert (before.stop, before.look) == (False, 0)
+    assert before.next == "the first look is at 60 answers, 40 more"
+    assert before.why == "the first look needs 60 answers, there are 20"
 
 
 def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
@@ -45,14 +49,6 @@ def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
     assert found.asked_level == 0.95
     assert found.why.startswith("at the last look, at 303 answers: ")
     assert "could be the most central" in found.why
-
-
-def test_before_the_first_look(many: tl.Statements) -> None:
-    found = tl.stopping(many[:20])
-    assert not found.stop
-    assert found.look == 0
-    assert found.next == "the first look is at 60 answers, 40 more"
-    assert found.why == "the first look needs 60 answers, there are 20"
 
 
 def test_answers_are_taken_in_the_order_of_time(many: tl.Statements) -> None:
@@ -69,32 +65,6 @@ def test_answers_are_taken_in_the_order_of_time(many: tl.Statements) -> None:
     assert later == first != tl.stopping(mixed.drop(columns="answered_at"), "map")
     with pytest.raises(TrilensError, match="must have a time for each answer"):
         tl.stopping(tl.Answers(table.assign(answered_at="soon")), "map")
-
-
-def test_a_level_is_one_that_drawn_maps_can_tell(
-    many: tl.Statements, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import trilens.questions.stopping as room
-
-    for level in (0, 0.991, 1, 2, np.nan):
-        with pytest.raises(ParameterError, match="level is"):
-            tl.stopping(many, level=level)
-    drawn = []
-
-    def medoid_set(fitted: Fit, level: float) -> np.ndarray:
-        drawn.append(fitted.n_draws)
-        return np.ones(10, dtype=bool)
-
-    monkeypatch.setattr(room, "medoid_set", medoid_set)
-    found = [tl.stopping(many, level=level) for level in (0.5, np.float32(0.95), 0.99)]
-    assert drawn == [400, 400, 2000]
-    assert json.dumps(found[1].to_dict())
-
-
-def test_a_gain_is_a_share(many: tl.Statements) -> None:
-    for gain in (5, 0.5):
-        with pytest.raises(TrilensError, match=r"0\.005 is half a per cent"):
-            tl.stopping(many, "map", gain=gain)
 
 
 def test_more_answers_gain_less(many: tl.Statements) -> None:
@@ -115,6 +85,7 @@ def test_price() -> None:
     assert not found.stop
     assert found.next == "40 more can be paid"
     assert tl.stopping(S, "price", price=0.25, budget=10.1).stop
+    assert not tl.stopping(S, "price", price=1e-320, budget=1e15).stop
 
 
 @pytest.mark.slow
@@ -135,7 +106,11 @@ def test_groups_are_decided_when_found_twice() -> None:
         ({"rule": "hope"}, "rule is 'hope'; it must be one of medoid, map, groups, price"),
         ({"at_most": 0}, "at_most is 0"),
         ({"gain": float("nan")}, "gain is nan"),
-        ({"level": 1}, "level is 1"),
+        ({"rule": "map", "gain": 0.5}, r"0\.005 is half a per cent"),
+        *(({"level": level}, "level is") for level in (0, 0.991, 1, 2, float("nan"))),
+        ({"answers": tl.Statements([[0, 1, 2]], kind="central")}, "needs four"),
+        ({"rule": "medoid", "at_most": 10}, "less than the 10 objects"),
+        ({"rule": "price", "price": 1, "budget": 1e300}, "budget"),
         ({"rule": "price"}, "needs price"),
         ({"rule": "price", "price": 0, "budget": 5}, "price is 0; it must be a positive number"),
         ({"rule": "price", "price": float("nan"), "budget": 5}, "price is nan"),
@@ -145,7 +120,7 @@ def test_groups_are_decided_when_found_twice() -> None:
 )
 def test_what_is_wrong_is_said(many: tl.Statements, change: dict[str, object], said: str) -> None:
     with pytest.raises(TrilensError, match=said) as caught:
-        tl.stopping(many, **change)  # type: ignore[arg-type]
+        tl.stopping(**{"answers": many, **change})  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
@@ -155,11 +130,6 @@ def test_a_result_shows_itself_in_two_lines() -> None:
     assert first == "Stopping: go on after 10 answers"
     assert "100 answers" in second
     assert found._repr_html_().startswith("<table><caption>Stopping")
-
-
-def test_three_objects() -> None:
-    with pytest.raises(TrilensError, match="needs four"):
-        tl.stopping(tl.Statements([[0, 1, 2]], kind="central"))
 
 
 def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -178,14 +148,6 @@ def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-unt
     run = CliRunner().invoke(trilens, told)
     assert run.exit_code == 0
     assert len(out.read_text().splitlines()) == 6
-
-
-def test_limits_that_say_nothing_are_refused(many: tl.Statements) -> None:
-    with pytest.raises(ParameterError, match="less than the 10 objects"):
-        tl.stopping(many, "medoid", at_most=10)
-    assert not tl.stopping(many, "price", price=1e-320, budget=1e15).stop
-    with pytest.raises(ParameterError, match="budget"):
-        tl.stopping(many, "price", price=1, budget=1e300)
 
 
 def test_a_price_counts_what_was_paid(tmp_path: Path) -> None:

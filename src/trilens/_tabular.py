@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining
@@ -16,6 +16,36 @@ if TYPE_CHECKING:
 
 #: More rows than these are cut, with a line that says so.
 MOST_ROWS = 60
+
+
+class AsDict:
+    """A dataclass whose fields are the facts that it reports."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types."""
+        return facts(self, *(field.name for field in fields(self)))  # type: ignore[arg-type]
+
+
+def facts(result: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a result, in the types that JSON knows."""
+    return {name: plain(getattr(result, name)) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """The value in the types that JSON knows: arrays and tuples as lists, NaN as None.
+
+    >>> plain({"a": (1, [0.5, float("nan")])})
+    {'a': [1, [0.5, None]]}
+    """
+    if is_dataclass(value):
+        return value.to_dict() if hasattr(value, "to_dict") else AsDict.to_dict(value)  # type: ignore[arg-type]
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 class Tabular(ABC):
@@ -39,12 +69,12 @@ class Tabular(ABC):
     def _headline(self) -> str:
         """What was found, in a line: by default the fields that are single values."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        plain = {
+        shown = {
             name: float(f"{value:.3g}") if type(value) is float else value
             for name, value in values.items()
             if isinstance(value, str | int | float)
         }
-        return ", ".join(f"{name}={value!r}" for name, value in plain.items())
+        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
     @abstractmethod
     def columns(self) -> Mapping[str, Sequence[Any]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from trilens._tabular import AsDict
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.calibration import (
     RATER_SPREAD_LEVEL,
@@ -14,48 +16,20 @@ from trilens.calibration import (
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
+from trilens.words import NO_CEILING
 
 #: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
-MOST_ANSWERS = 300_000
+_MOST_ANSWERS = 300_000
 #: How many disagreements are listed, and from how many answers (of a pair: questions) on.
 _MOST_LISTED, _LEAST_ANSWERS = 10, 3
 _SPLITS = 100
 #: With more cells (raters times objects) the answers are split instead of the raters.
 _MOST_CELLS = 20_000_000
 _FEWEST_OBJECTS = 4
-_BISECTIONS = 60
 #: Of more raters than these nobody's agreement depends much on any other.
 _MOST_PARTNERS = 1000
 #: More than this share of the answers, and than twice an equal share, is much for one rater.
 _MUCH = 0.2
-#: An interval of a share as wide as this says nothing; what is written in its place.
-SAYS_NOTHING, TOO_FEW = 0.9, "too few answers to tell"
-
-
-class AsDict:
-    """A dataclass whose fields are the facts that it reports."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        own: Any = self
-        return {field.name: plain(getattr(self, field.name)) for field in fields(own)}
-
-
-def plain(value: Any) -> Any:
-    """The value in the types that JSON knows: arrays and tuples as lists, NaN as None.
-
-    >>> plain((1, np.array([0.5, np.nan])))
-    [1, [0.5, None]]
-    """
-    if isinstance(value, AsDict) or is_dataclass(value):
-        return value.to_dict() if isinstance(value, AsDict) else AsDict.to_dict(value)  # type: ignore[arg-type]
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 @dataclass(frozen=True)
@@ -220,6 +194,9 @@ class Cells:
 
 def cells_of(statements: Statements, who: AnyArray | None) -> Cells:
     """Count the answers; without raters every answer counts as somebody else's."""
+    if len(statements) > _MOST_ANSWERS:
+        rows = np.linspace(0, len(statements) - 1, _MOST_ANSWERS).astype(np.int64)
+        statements, who = statements.take(rows), None if who is None else who[rows]
     key, answer, triple = question_keys(statements)
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     m = len(statements)
@@ -237,9 +214,7 @@ def cells_of(statements: Statements, who: AnyArray | None) -> Cells:
     )
 
 
-def agreement_between(
-    statements: Statements, who: AnyArray | None, counted: BoolArray | None = None
-) -> Agreement | None:
+def agreement_between(statements: Statements, who: AnyArray | None) -> Agreement | None:
     """How often answers of two raters to the same question agree; None where there are none.
 
     Parameters
@@ -247,8 +222,6 @@ def agreement_between(
     statements : Statements
     who : (m,) array or None
         Who gave each answer. Where that is not known, all answers count as different raters'.
-    counted : (m,) array of bool, optional
-        The answers that count; by default all.
 
     Notes
     -----
@@ -265,20 +238,18 @@ def agreement_between(
     >>> round(found.share, 3), found.questions
     (0.667, 2)
     """
-    cells = _evenly(statements, who, counted)
+    cells = cells_of(statements, who)
     return _agreement(cells, *cells.between, cells_per_pair=2, known=who is not None)
 
 
-def agreement_within(
-    statements: Statements, who: AnyArray | None, counted: BoolArray | None = None
-) -> Agreement | None:
+def agreement_within(statements: Statements, who: AnyArray | None) -> Agreement | None:
     """How often two answers of one rater to the same question agree.
 
     None where raters are not known, or nobody was asked the same question twice.
     """
     if who is None:
         return None
-    cells = _evenly(statements, who, counted)
+    cells = cells_of(statements, who)
     return _agreement(cells, *cells.within, cells_per_pair=1, known=True)
 
 
@@ -288,23 +259,31 @@ def agreement_of(
     """How often two raters agree, and one with themselves; and why the first is not known.
 
     Questions that earlier answers chose are harder than others: they do not count.
+
+    Parameters
+    ----------
+    statements : Statements
+    counted : (m,) array of bool, optional
+        The answers that count; by default all.
     """
-    if statements.chosen is not None:
-        if statements.chosen.all():
-            return None, None, "all questions were chosen by earlier answers"
-        counted = None if counted is None else counted[~statements.chosen]
-        statements = statements.at_random()
     unit, who = raters_of(statements)
     only_one = unit is None and statements.raters is not None
-    between = None if only_one else agreement_between(statements, who, counted)
-    within = agreement_within(statements, who if who is not None else statements.raters, counted)
+    who = statements.raters if only_one else who
+    kept = statements.asked_at_random
+    if len(kept) and not kept.any():
+        return None, None, NO_CEILING["all chosen"]
+    if counted is not None:
+        kept = kept & counted
+    if not kept.all():
+        statements, who = statements.take(kept), None if who is None else who[kept]
+    between = None if only_one else agreement_between(statements, who)
+    within = agreement_within(statements, who)
     if between is not None:
         return between, within, None
     if only_one:
-        return None, within, "all answers are from one rater, and a ceiling compares two"
-    if within is not None:
-        return None, within, "no question was answered by two raters"
-    return None, None, "no question was asked twice"
+        return None, within, NO_CEILING["one rater"]
+    why = "no repeated question" if within is None else "no shared question"
+    return None, within, NO_CEILING[why]
 
 
 def raters_of(statements: Statements) -> tuple[str | None, AnyArray | None]:
@@ -322,13 +301,6 @@ def gave_much(share: float, raters: int) -> bool:
     (True, False, False)
     """
     return share > max(_MUCH, 2 / raters)
-
-
-def _evenly(statements: Statements, who: AnyArray | None, counted: BoolArray | None) -> Cells:
-    rows = np.arange(len(statements)) if counted is None else np.flatnonzero(counted)
-    if len(rows) > MOST_ANSWERS:
-        rows = rows[np.linspace(0, len(rows) - 1, MOST_ANSWERS).astype(np.int64)]
-    return cells_of(statements.take(rows), None if who is None else who[rows])
 
 
 def _agreement(
@@ -512,30 +484,66 @@ def reachable(agreement: float, kind: Kind, chances: FloatArray | None = None) -
     >>> round(reachable(0.65, "central", np.array([clear, open_])), 3)
     0.69
     """
+    from scipy.optimize import brentq
+
     c = n_answers(kind)
     if agreement <= 1 / c:
         return 1 / c
     if chances is None or not len(chances):
         return float((1 + np.sqrt((c - 1) * (c * agreement - 1))) / c)
-    logs = np.log(np.maximum(chances, 1e-12))
-    logs = logs - logs.max(axis=1, keepdims=True)
 
-    def at_power(log_power: float) -> FloatArray:
-        odds = np.exp(np.exp(log_power) * logs)
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    def beyond(log_power: float) -> float:
+        both = to_power(chances, np.exp(log_power)) ** 2
+        return float(both.sum(axis=1).mean()) - agreement
 
     low, high = -6.0, 6.0
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if float((at_power(middle) ** 2).sum(axis=1).mean()) < agreement:
-            low = middle
-        else:
-            high = middle
-    return float(at_power(low).max(axis=1).mean())
+    if beyond(low) >= 0:
+        at = low
+    else:
+        at = high if beyond(high) <= 0 else brentq(beyond, low, high, xtol=1e-9)
+    return float(to_power(chances, np.exp(at)).max(axis=1).mean())
+
+
+def reachable_share(
+    between: Agreement | None,
+    statements: Statements,
+    chances_of: Callable[[Statements], FloatArray] | None,
+) -> tuple[float | None, tuple[float, float] | None]:
+    """What the best model could predict, with its interval; None where raters' agreement is.
+
+    Parameters
+    ----------
+    between : Agreement or None
+    statements : Statements
+    chances_of : callable, optional
+        The probabilities of a model, see `reachable`; each question is looked at once.
+    """
+    if between is None:
+        return None, None
+    chances = None
+    if chances_of is not None:
+        first = np.unique(question_keys(statements)[0], return_index=True)[1]
+        chances = chances_of(statements.take(first))
+    best, low, high = (
+        reachable(share, statements.kind, chances)
+        for share in (between.share, between.low, between.high)
+    )
+    return best, (low, high)
+
+
+def to_power(chances: FloatArray, power: float) -> FloatArray:
+    """Probabilities whose odds are taken to a power; they add up to 1 along the second axis.
+
+    >>> to_power(np.array([[0.8, 0.2]]), 2.0).round(2).tolist()
+    [[0.94, 0.06]]
+    """
+    u = power * np.log(np.maximum(chances, 1e-12))
+    u = np.exp(u - u.max(axis=1, keepdims=True))
+    return np.asarray(u / u.sum(axis=1, keepdims=True))
 
 
 def disagreements(
-    statements: Statements, who: AnyArray | None, counted: BoolArray | None = None
+    statements: Statements, who: AnyArray | None
 ) -> tuple[tuple[Disagreement, ...], tuple[Disagreement, ...]]:
     """The questions and the pairs with the least agreement, beyond what chance would show.
 
@@ -550,9 +558,7 @@ def disagreements(
     >>> questions[0].objects, round(questions[0].agreement, 2)
     (('a', 'b', 'c'), 0.47)
     """
-    rows = np.arange(len(statements)) if counted is None else np.flatnonzero(counted)
-    rows = rows[:MOST_ANSWERS]
-    cells = cells_of(statements.take(rows), None if who is None else who[rows])
+    cells = cells_of(statements, who)
     asked, share = cells.by_question(*cells.between)
     if not asked.any():
         return (), ()
@@ -617,8 +623,8 @@ def split_half(
     >>> found.unit, 0.8 < found.reliability < 1
     ('rater', True)
     """
-    if statements.chosen is not None:  # of the counted depths
-        kept = ~statements.chosen
+    kept = statements.asked_at_random  # depths are counted of these
+    if not kept.all():
         statements, who = statements.take(kept), None if who is None else who[kept]
     n, m = statements.n_objects, len(statements)
     if n < _FEWEST_OBJECTS or m < 2:
@@ -636,23 +642,19 @@ def split_half(
     found = []
     for _ in range(_SPLITS):
         half = rng.permutation(units) < units // 2
+        asked = [trials[part].sum(axis=0) for part in (half, ~half)]
+        known = (asked[0] > 0) & (asked[1] > 0)
         one, two = (
-            _shares(won[part].sum(axis=0), trials[part].sum(axis=0)) for part in (half, ~half)
+            won[part].sum(axis=0)[known] / times[known]
+            for part, times in zip((half, ~half), asked, strict=True)
         )
-        known = np.isfinite(one) & np.isfinite(two)
-        if known.sum() >= _FEWEST_OBJECTS and one[known].std() > 0 and two[known].std() > 0:
-            found.append(float(np.corrcoef(one[known], two[known])[0, 1]))
+        if known.sum() >= _FEWEST_OBJECTS and one.std() > 0 and two.std() > 0:
+            found.append(float(np.corrcoef(one, two)[0, 1]))
     if not found:
         return None
     mean = float(np.mean(found))
     low, high = (_of_whole(float(q)) for q in np.quantile(found, [0.025, 0.975]))
     return SplitHalf(mean, _of_whole(mean), low, high, len(found), unit or "rater")
-
-
-def _shares(won: FloatArray, trials: FloatArray) -> FloatArray:
-    shares: FloatArray = np.full(len(won), np.nan)
-    np.divide(won, trials, out=shares, where=trials > 0)
-    return shares
 
 
 def _of_whole(correlation: float) -> float:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import counted, natural
+from trilens import words
+from trilens._tabular import natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, read_or_count
 from trilens.counts.central import is_path
@@ -98,13 +99,18 @@ class Design:
             or self.blocks > 1
             or self.landmarks
             or self.adaptive
-            or self.pairing > _PAIRED
+            or self.paired
         )
 
     @property
     def uneven(self) -> bool:
         """Whether some objects are asked about so much more often that it matters."""
         return self.unevenness > _UNEVEN
+
+    @property
+    def paired(self) -> bool:
+        """Whether some objects are asked about together so much more often that it matters."""
+        return self.pairing > _PAIRED
 
     @property
     def one_rater_leads(self) -> bool:
@@ -116,53 +122,11 @@ class Design:
     @property
     def why(self) -> tuple[str, ...]:
         """What of the design keeps counts from speaking for all questions; empty if nothing."""
-        found = []
-        if self.few_questions:
-            who = "all raters answered the same" if self.one_list else "raters answered only"
-            found.append(
-                f"{who} {self.questions:,} questions ({self.per_question:.0f} answers to each)"
-            )
-        if self.landmarks:
-            found.append(
-                f"nearly every question has one of {len(self.landmarks)} objects "
-                f"({', '.join(self.landmarks[:5])})"
-            )
-        elif self.uneven:
-            found.append("some objects were asked about much more often than others")
-        if self.blocks > 1:
-            found.append(f"the objects form {self.blocks} parts that few questions link")
-        elif self.pairing > _PAIRED and not self.landmarks and not self.uneven:
-            found.append("some objects were asked about together much more often than others")
-        if self.chosen:
-            found.append(_chosen_of(self.chosen, self.answers))
-        elif self.adaptive:
-            found.append("later questions seem to depend on earlier answers")
-        return tuple(found)
+        return tuple(words.why_counts_fail(self))
 
     def sentences(self) -> tuple[str, ...]:
         """What was asked, and what the counts may say, in plain English."""
-        said = [
-            f"{counted(self.answers, 'answer')} to {counted(self.questions, 'different question')} "
-            f"about {counted(self.objects, 'object')}."
-        ]
-        if self.counts_hold:
-            said.append(
-                "The questions look as if drawn at random, so shares of the answers speak for all "
-                "questions."
-            )
-        else:
-            said.append(
-                f"Shares of the answers speak for these questions only: {'; '.join(self.why)}. "
-                "What is said about all questions rests on the choice model."
-            )
-        if self.one_list:
-            said.append(
-                "More raters with the same list would not widen what was asked; new questions do."
-            )
-        if self.one_rater_leads:
-            who = "" if self.largest_rater is None else f" ({self.largest_rater})"
-            said.append(f"One rater{who} gave {self.largest_share:.0%} of the answers.")
-        return tuple(said)
+        return tuple(words.about_design(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The facts in plain types."""
@@ -187,14 +151,7 @@ agreement and ceilings leave them out too)'
     given = read_or_count(answers, enough=True) if isinstance(answers, Answers) else answers
     if not isinstance(given, Statements) or given.chosen is None:
         return []
-    return [_chosen_of(int(given.chosen.sum()), len(given))]
-
-
-def _chosen_of(chosen: int, answers: int) -> str:
-    return (
-        f"{chosen:,} of {answers:,} questions were chosen by earlier answers (depths by counting "
-        f"use the other {answers - chosen:,}; agreement and ceilings leave them out too)"
-    )
+    return [words.chosen_questions(int(given.chosen.sum()), len(given))]
 
 
 def design(answers: Any, *, in_time: bool = True) -> Design:

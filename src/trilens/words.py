@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import exp
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trilens._tabular import counted
+from trilens._tabular import and_list, counted
+from trilens.calibration import COMPARED_ANSWERS
 from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
     from trilens.maps.support import Reason
+    from trilens.questions.compare_groups import ComparedGroups
     from trilens.questions.group_agreement import GroupAgreement
     from trilens.questions.group_test import GroupTest
+    from trilens.questions.individuals import Individuals
+    from trilens.questions.plan.plan import Expected, Plan
+    from trilens.questions.reliability.reliability import Reliability
     from trilens.questions.stopping import Stopping
     from trilens.study_design import Design
 
@@ -59,6 +65,17 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
+
+
+def p_text(value: float) -> str:
+    """A p-value as people write it.
+
+    >>> p_text(0.00004), p_text(0.0123), p_text(0.42)
+    ('p < 0.001', 'p = 0.012', 'p = 0.42')
+    """
+    if value < 0.001:
+        return "p < 0.001"
+    return f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"
 
 
 # ---- classes ------------------------------------------------------------------------------------
@@ -598,3 +615,457 @@ def about_tree(
         f"{'is' if claimed == 1 else 'are'} well supported: at least {level:.0%} of the maps that "
         f"the answers allow have {them}."
     )
+
+
+# ---- raters one by one --------------------------------------------------------------------------
+
+
+def individuals(found: Individuals) -> Iterator[str]:
+    """Whether raters see different things, and which."""
+    n, few = len(found.raters), len(found.left_out)
+    short = f" ({few:,} with fewer than {COMPARED_ANSWERS} answers were left out)" if few else ""
+    compared = f"{n:,} raters were compared{short}; "
+    if not found.differ:
+        yield f"{compared}there is no evidence that they differ ({p_text(found.p_value)})."
+    else:
+        yield f"{compared}they see different things, beyond chance ({p_text(found.p_value)})."
+        yield from _groups_of_raters(found)
+        yield from _weighed_dimensions(found)
+    if found.predicted:
+        means = [(text, found.mean_predicted[name]) for name, text in _PREDICTED_BY.items()]
+        shares = [f"{text} {mean:.0%}" for text, mean in means if mean is not None]
+        yield (
+            f"Held-out answers predicted, mean over raters: by {and_list(shares)} "
+            f"(by guesses {found.chance:.0%})."
+        )
+
+
+_PREDICTED_BY = {
+    "pooled": "one map for all",
+    "others": "a map of the other raters' answers",
+    "own": "a map of their own other answers",
+    "weights": "one map with each rater's own weights",
+}
+
+
+def _groups_of_raters(found: Individuals) -> Iterator[str]:
+    if found.groups_p_value is None:
+        yield "There are too few raters to look for groups among them."
+        return
+    if not found.groups:
+        yield f"They do not fall into groups ({p_text(found.groups_p_value)})."
+        return
+    sizes = [f"{len(group.raters):,}" for group in found.groups]
+    yield (
+        f"They fall into {len(sizes)} groups, of {and_list(sizes)} raters "
+        f"({p_text(found.groups_p_value)})."
+    )
+    central = [
+        f"{group.medoid} for group {number}"
+        for number, group in enumerate(found.groups, 1)
+        if group.medoid is not None
+    ]
+    if central:
+        yield f"Most central is {and_list(central)}."
+
+
+def _weighed_dimensions(found: Individuals) -> Iterator[str]:
+    spreads = [dimension.spread for dimension in found.dimensions]
+    if found.groups or not spreads or max(spreads) <= 0.0:
+        return
+    number = spreads.index(max(spreads))
+    widest = found.dimensions[number]
+    yield (
+        f"They differ most in how much dimension {number + 1} counts (from "
+        f"{and_list(widest.low)} to {and_list(widest.high)}): a third of them weigh it more than "
+        f"{exp(widest.spread):.1f} times as much, or as little, as is usual."
+    )
+
+
+# ---- groups of raters, compared -----------------------------------------------------------------
+
+
+def compared_groups(found: ComparedGroups) -> Iterator[str]:
+    """Whether groups answer differently, and about what."""
+    sizes = [
+        f"{g.name} ({counted(g.answers, 'answer')}"
+        + ("" if g.raters is None else f" of {counted(g.raters, 'rater')}")
+        + ")"
+        for g in found.groups
+    ]
+    yield f"Compared were {and_list(sizes)}."
+    if found.p_value is None:
+        yield f"Whether they answer differently cannot be determined: {found.why_not}."
+    else:
+        verdict = "They answer differently, beyond chance"
+        if not found.differ:
+            verdict = "There is no evidence that they answer differently"
+        yield f"{verdict} ({p_text(found.p_value)}, by exchanging {_exchanged(found)})."
+    if found.differ and found.object_p_value is not None:
+        if found.differing:
+            verb = "lies" if len(found.differing) == 1 else "lie"
+            named = _some(found.differing)
+            yield f"{named} {verb} in different places for the groups, beyond chance."
+        else:
+            yield "No single object could be shown to lie in different places for the groups."
+    if found.agreement is not None:
+        yield agreement_by_group(found.agreement)
+    central = [
+        f"{g.medoid} for {g.name}"
+        + (f" (or one of {len(g.candidates) - 1:,} others)" if len(g.candidates) > 1 else "")
+        for g in found.groups
+        if g.medoid is not None
+    ]
+    if central:
+        yield f"Most central is {and_list(central)}."
+    for g in found.groups:
+        if g.predicted_by_own is not None and g.predicted_by_others is not None:
+            yield (
+                f"Of the answers of {g.name}, {g.predicted_by_own:.0%} are predicted by the other "
+                f"half of the group, {g.predicted_by_others:.0%} by the other groups (by guesses "
+                f"{found.chance:.0%})."
+            )
+    yield from left_out_of_groups(found.without_group, found.without_answers)
+
+
+def left_out_of_groups(without_group: int, without_answers: Sequence[str]) -> Iterator[str]:
+    """What could not be compared."""
+    if without_group:
+        yield f"{counted(without_group, 'answer')} without a group {_were(without_group)} left out."
+    if without_answers:
+        yield f"In the groups, but not in the answers: {_some(without_answers)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - 6
+    return and_list([*names[:6], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _exchanged(found: ComparedGroups) -> str:
+    if found.exchanged == "raters":
+        on = "" if found.shared is None else f", on the {found.shared:,} questions all were asked"
+        return f"raters between the groups{on}"
+    if found.shared is not None:
+        return f"the answers to each of the {found.shared:,} questions asked in all groups"
+    return "the answers of each rater"
+
+
+# ---- a paragraph for the Methods section --------------------------------------------------------
+
+_ASKED = {
+    "central": "which of three objects is the most central",
+    "odd": "which of three objects is the odd one out",
+    "closer": "which of two objects is closer to a third",
+}
+#: Why it is not known how often two raters agree.
+NO_CEILING = {
+    "no answers": "there are no answers",
+    "all chosen": "all questions were chosen by earlier answers",
+    "one rater": "all answers are from one rater, and a ceiling compares two",
+    "no shared question": "no question was answered by two raters",
+    "no repeated question": "no question was asked twice",
+}
+#: An interval of a share as wide as this says nothing; what is written in its place.
+SAYS_NOTHING, TOO_FEW = 0.9, "too few answers to tell"
+
+
+def span(low: float, high: float) -> str:
+    """An interval of a share, where it says something.
+
+    >>> span(0.712, 0.8), span(0.02, 0.97)
+    ('71% to 80%', 'too few answers to tell')
+    """
+    if high - low >= SAYS_NOTHING:
+        return TOO_FEW
+    return f"{low:.0%} to {high:.0%}"
+
+
+def methods(found: Reliability) -> Iterator[str]:
+    """How the answers were collected, and how reliable they are."""
+    yield _collection(found)
+    yield from _exclusions(found)
+    yield from _agreement(found)
+    yield from _prediction(found)
+    if found.halves is not None:
+        yield (
+            f"The split-half reliability of the objects' depths was "
+            f"{round(found.halves.reliability, 2) + 0.0:.2f} (Spearman-Brown corrected, mean of "
+            f"{found.halves.splits} random splits of the {found.halves.unit}s)."
+        )
+    if found.catch is not None:
+        yield (
+            f"Test questions were answered correctly in {found.catch['right']:,} of "
+            f"{found.catch['asked']:,} cases."
+        )
+    advised = [step for step in found.exclusions if not step.done and step.answers]
+    if advised:
+        rules = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
+        yield f"{rules[:1].upper()}{rules[1:]} were flagged but not excluded."
+    groups = found.groups
+    if groups is not None and groups.p_value is not None:
+        sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in groups.groups)
+        verb = "differed" if groups.differ else "could not be distinguished"
+        shared = ""
+        if groups.shared is not None:
+            shared = f", on the {groups.shared:,} questions asked in all groups"
+        yield (
+            f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
+            f"{groups.permutations:,} permutations of {found.unit}s, "
+            f"{p_text(groups.p_value)}{shared})."
+        )
+    from trilens import __version__
+
+    yield f"All figures were computed with trilens {__version__}; intervals are 95% intervals."
+
+
+def _collection(found: Reliability) -> str:
+    c = found.collected
+    who = "Raters were"
+    if c["raters"]:
+        who = f"{counted(c['raters'], 'rater')} {_were(c['raters'])}"
+        if found.unit == "round":
+            who = f"In {counted(c['raters'], 'round')}, raters were"
+    return (
+        f"{who} asked {_ASKED[found.kind]}; {counted(c['answers'], 'answer')} about "
+        f"{counted(c['objects'], 'object')} {_were(c['answers'])} collected."
+    )
+
+
+def _exclusions(found: Reliability) -> Iterator[str]:
+    skipped = found.collected.get("skipped", 0)
+    if skipped:
+        yield (
+            f"{counted(skipped, 'further row')} of the data could not be read as "
+            f"{'an answer' if skipped == 1 else 'answers'} and {_were(skipped)} skipped."
+        )
+    checks = found.collected.get("checks", 0)
+    if checks:
+        yield (
+            f"{counted(checks, 'further row')} {'shows' if checks == 1 else 'show'} an object "
+            f"twice: {'it was' if checks == 1 else 'they were'} taken as "
+            f"{'a test question' if checks == 1 else 'test questions'}, and not as "
+            f"{'an answer' if checks == 1 else 'answers'}."
+        )
+    if found.aside:
+        yield f"Answers to the survey's own questions are no part of the findings: {found.aside}."
+    if found.conditions:
+        yield (
+            f"Only answers with {' and '.join(found.conditions)} were counted; how many others "
+            f"there are is not known."
+        )
+        return
+    done = [step for step in found.exclusions if step.done and step.answers]
+    if not done:
+        yield f"No {'other ' if skipped or checks or found.aside else ''}answers were excluded."
+        return
+    rules = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
+    left = counted(done[-1].left, "answer")
+    yield f"The following answers were excluded: {rules}, leaving {left}."
+
+
+def _agreement(found: Reliability) -> Iterator[str]:
+    between, within = found.between, found.within
+    if between is None:
+        yield f"A noise ceiling cannot be estimated: {found.no_ceiling}."
+    else:
+        whose = "" if found.unit is None else f"from different {found.unit}s "
+        yield (
+            f"Two answers {whose}to the same question agreed in {between.share:.0%} "
+            f"({span(*between.interval)}) of cases ({counted(between.questions, 'question')}, each "
+            f"counted once; chance: {found.chance:.0%}), so no model that treats all raters alike "
+            f"could predict more than about {found.reachable:.0%} of the answers."
+        )
+    if within is not None:
+        yield (
+            f"Two answers from the same {found.unit or 'rater'} to the same question agreed in "
+            f"{within.share:.0%} ({span(*within.interval)}) of cases "
+            f"({counted(within.questions, 'question')})."
+        )
+
+
+def _prediction(found: Reliability) -> Iterator[str]:
+    if found.predicted is None:
+        return
+    seen = f"the answers from other {found.unit}s" if found.unit else "answers to other questions"
+    yield f"A choice map of {seen} predicted {found.predicted:.0%} of the held-out answers."
+    if found.error_rate is not None and found.error_rate_interval is not None:
+        yield (
+            f"The estimated error rate on clear questions was {found.error_rate:.0%} "
+            f"({span(*found.error_rate_interval)})."
+        )
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+# ---- the design of a study ----------------------------------------------------------------------
+
+
+def chosen_questions(chosen: int, answers: int) -> str:
+    """That questions were chosen by earlier answers, and how many are counted."""
+    return (
+        f"{chosen:,} of {answers:,} questions were chosen by earlier answers (depths by counting "
+        f"use the other {answers - chosen:,}; agreement and ceilings leave them out too)"
+    )
+
+
+def why_counts_fail(design: Design) -> Iterator[str]:
+    """What of a design keeps counts from speaking for all questions."""
+    if design.few_questions:
+        who = "all raters answered the same" if design.one_list else "raters answered only"
+        yield f"{who} {design.questions:,} questions ({design.per_question:.0f} answers to each)"
+    if design.landmarks:
+        named = ", ".join(design.landmarks[:5])
+        yield f"nearly every question has one of {len(design.landmarks)} objects ({named})"
+    elif design.uneven:
+        yield "some objects were asked about much more often than others"
+    if design.blocks > 1:
+        yield f"the objects form {design.blocks} parts that few questions link"
+    elif design.paired and not design.landmarks and not design.uneven:
+        yield "some objects were asked about together much more often than others"
+    if design.chosen:
+        yield chosen_questions(design.chosen, design.answers)
+    elif design.adaptive:
+        yield "later questions seem to depend on earlier answers"
+
+
+def about_design(design: Design) -> Iterator[str]:
+    """What was asked, and what the counts may say."""
+    yield (
+        f"{counted(design.answers, 'answer')} to "
+        f"{counted(design.questions, 'different question')} about "
+        f"{counted(design.objects, 'object')}."
+    )
+    if design.counts_hold:
+        yield (
+            "The questions look as if drawn at random, so shares of the answers speak for all "
+            "questions."
+        )
+    else:
+        yield (
+            f"Shares of the answers speak for these questions only: {'; '.join(design.why)}. "
+            "What is said about all questions rests on the choice model."
+        )
+    if design.one_list:
+        yield "More raters with the same list would not widen what was asked; new questions do."
+    if design.one_rater_leads:
+        who = "" if design.largest_rater is None else f" ({design.largest_rater})"
+        yield f"One rater{who} gave {design.largest_share:.0%} of the answers."
+
+
+# ---- the plan of a study ------------------------------------------------------------------------
+
+#: What was assumed, and what to know before a study is made.
+PLAN_NOTES = {
+    "as the pilot": (
+        "{places}how many answers are wrong and how sharp they are: as the pilot allows"
+    ),
+    "sharpness": (
+        "answers follow distances about as sharply as in public studies (a mean distance of "
+        "{low:g} to {high:g} on the choice map)"
+    ),
+    "error rate": "{rate:.0%} of the answers are careless",
+    "error rates": "{low:.0%} to {high:.0%} of the answers are careless",
+    "dimensions": "objects vary along {dimensions}",
+    "groups": "there are {number} groups, {apart:g} standard deviations apart",
+    "classes": (
+        "there are {number} classes, {apart:g} standard deviations apart, and half of the objects "
+        "have labels"
+    ),
+    "difference": (
+        "half of the people see {elsewhere} of the {objects} objects elsewhere; everybody weighs "
+        "the dimensions a little differently"
+    ),
+    "random": "questions are drawn at random",
+    "budget": (
+        "the budget pays for {paid:,} of {total:,} answers, of {raters} with {questions} each, "
+        "for {price:,.2f}: expect {expected}"
+    ),
+    "chosen": (
+        "some questions of the pilot were chosen by earlier answers; the plan is for questions "
+        "that are drawn at random"
+    ),
+    "few questions": (
+        "{objects:,} objects make {possible:,} questions of kind {kind}, so some are asked of "
+        "several people"
+    ),
+    "long": (
+        "{minutes:.0f} minutes are long for one sitting: ask more than {raters} raters, or divide "
+        "it into several"
+    ),
+    "some simulated": (
+        "{simulated} objects were simulated, with as many answers for each as {objects:,} would "
+        "have"
+    ),
+    "small pilot": (
+        "the pilot has {pilot} of the {objects} objects; the others are taken to be like these"
+    ),
+    "large pilot": (
+        "the pilot has {pilot} objects; the plan is for {objects} of them, whichever they are"
+    ),
+    "public seconds": (
+        "the seconds of an answer are those of public studies of other objects (odd: taken from "
+        "central); time a few of your own, and give them"
+    ),
+}
+_PLANNED = {
+    "medoid": "at most {:g} objects could be the most central one",
+    "rank": "the rank correlation of centrality with the truth is {:g}",
+    "map": "the map predicts {:.0%} of what a perfect one would beyond chance",
+    "groups": "the groups are found (adjusted Rand index {:g})",
+    "classes": "{:.0%} of the unlabeled objects get their class",
+    "difference": "the difference is found",
+}
+
+
+def expected_quality(goal: str, quality: str, point: Expected) -> str:
+    """What so many answers give."""
+    if goal == "medoid":
+        ends = f"{round(point.low)} to {round(point.high)}"
+        return f"{round(point.value)} objects that could be the most central one ({ends})"
+    if goal in ("groups", "classes", "difference"):
+        return f"{quality}: {point.value:.0%} ({point.low:.0%} to {point.high:.0%})"
+    return f"{quality}: {point.value:.2f} ({point.low:.2f} to {point.high:.2f})"
+
+
+def plan(made: Plan, sure: float, half: int, least: int) -> Iterator[str]:
+    """What a study needs.
+
+    Parameters
+    ----------
+    made
+    sure
+        The share of studies that reach the target.
+    half
+        The answers that half of all studies need.
+    least
+        No study is planned with fewer.
+    """
+    most = f"97.5 % need no more than {made.high:,}."
+    need = f"no more than {least:,}, without which nothing can be said"
+    if half > least:
+        need = f"fewer than {half:,}"
+        if made.low > least:
+            most = f"95 % need {made.low:,} to {made.high:,}."
+    yield (
+        f"{made.answers:,} {made.kind} answers: with so many, "
+        f"{_PLANNED[made.goal].format(made.target)} in {sure:.0%} of such studies. "
+        f"Half of all studies need {need}; {most}"
+    )
+    yield (
+        f"{counted(made.raters, 'rater')} with {counted(made.questions, 'question')} each "
+        f"({made.repeats} asked twice and {made.shared} asked of all): about "
+        f"{counted(max(round(made.minutes), 1), 'minute')} at {made.seconds:.1f} s an answer, "
+        f"{made.total:,} answers in all."
+    )
+    if made.price is not None and made.price_interval is not None:
+        low, high = made.price_interval
+        yield f"Price: {made.price:,.2f} ({low:,.2f} to {high:,.2f} for what a study may need)."
+    if len(made.kinds) > 1:
+        others = ", ".join(f"{each.kind} {each.hours:.1f} h" for each in made.kinds)
+        yield (
+            f"People's time by kind of question, the least first, without what is asked again: "
+            f"{others}."
+        )
+    yield from (f"{remark[0].upper()}{remark[1:]}." for remark in made.remarks)

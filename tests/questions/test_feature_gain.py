@@ -54,11 +54,8 @@ def test_no_question_is_on_both_sides(few):
 
 
 def test_useless_features_are_said_to_be(few):
-    drawn = (np.random.default_rng(seed).normal(size=(30, 4)) for seed in range(4))
-    gains = [feature_gain(few, vectors) for vectors in drawn]
-    left_out = [gain for gain in gains if not any(gain.shares.values())]
-    assert len(left_out) >= 3  # chance may lend one of them a small share
-    found = left_out[0]
+    found = feature_gain(few, np.random.default_rng(0).normal(size=(30, 4)))
+    assert not any(found.shares.values())
     assert found.rows[2].accuracy == found.rows[0].accuracy
     assert "do not help to predict answers, and were left out" in found.said
 

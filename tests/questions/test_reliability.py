@@ -13,9 +13,9 @@ from trilens.errors import ParameterError
 from trilens.files import write_statements
 from trilens.maps.fitted import fit
 from trilens.questions.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
-from trilens.questions.reliability.raters import hold_out, judge_raters, looked_at
+from trilens.questions.reliability.raters import hold_out, judge_raters
 from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, study
-from trilens.statements import Statements, select
+from trilens.statements import Statements
 
 
 def _codes(found):
@@ -59,18 +59,6 @@ def test_raters_who_guess_are_found_and_no_others(shapes):
     for check in found.raters:
         assert check.blind_low <= check.blind <= check.blind_high
         assert (check.blind_high > 0.9) == (check.rater in careless)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_many_who_guess_do_not_hide_each_other(kind):
-    S, raters = _survey(0.6, kind, n_raters=50, seed=1)
-    found = reliability(S)
-    flagged = np.array([check.guessing for check in found.raters])
-    assert flagged[raters.careless].mean() >= 0.8
-    assert not flagged[~raters.careless].any()
-    assert "most-guess" in _codes(found)
-    assert found.guessing_share == pytest.approx(0.6, abs=0.1)
 
 
 def test_raters_with_few_answers_are_not_judged():
@@ -122,8 +110,9 @@ def test_parts_that_nothing_connects(kind):
     assert found.parts.tolist() == [0] * 6 + [1] * 5
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "known"), [("central", False), ("odd", True), ("closer", False), ("closer", True)]
+)
 def test_answers_at_random_are_noise(kind, known):
     rng = np.random.default_rng(4)
     triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
@@ -196,25 +185,6 @@ def test_judging_from_known_chances():
     assert found.careless[:10].min() > 0.95 > 0.05 > found.careless[10:].max()
 
 
-def test_of_very_many_answers_a_part_is_looked_at():
-    few, many = (Statements(np.tile([[0, 1, 2]], (m, 1)), kind="central") for m in (10, 200_000))
-    assert len(looked_at(few, 0)) == 10
-    rows = looked_at(many, 0)
-    assert len(rows) == len(np.unique(rows)) < 100_000
-
-
-@pytest.mark.slow
-def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
-    file = tmp_path / "answers.csv"
-    write_statements(shapes.statements, file)
-    S = Answers(file).read()
-    found = reliability(Answers(file, exclude_raters=["3"], min_seconds=0.8))
-    chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
-    assert found.to_dict() == reliability(S, selection=chosen).to_dict()
-    assert [step.done for step in found.exclusions[:2]] == [True, True]
-    assert len(found.marks) == len(S)
-
-
 @pytest.mark.slow
 def test_of_large_files_single_raters_are_not_checked(shapes, tmp_path, monkeypatch):
     file = tmp_path / "answers.parquet"
@@ -234,7 +204,7 @@ def test_no_statements():
     assert [c.code for c in reliability(Statements([], 5)).cautions] == ["no-statements"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(statements())
 def test_any_statements_can_be_judged(S):
     found = reliability(S)

@@ -90,7 +90,7 @@ def command(
 
 
 def _notes(found: Clusters) -> Iterator[str]:
-    from trilens.questions.clouds import p_text
+    from trilens.words import p_text
 
     suggestion = found.suggestion
     if found.structure is not None and found.structure.scores:

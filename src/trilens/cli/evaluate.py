@@ -196,7 +196,7 @@ def _notes(found: Comparison) -> Iterator[str]:
 
 
 def _differences(found: Comparison, how: str) -> Iterator[str]:
-    from trilens.questions.clouds import p_text
+    from trilens.words import p_text
 
     for pair in found.differences[:10]:
         yield (

@@ -68,7 +68,7 @@ def command(
 
 
 def _notes(found: Outliers) -> Iterator[str]:
-    from trilens.questions.clouds import p_text
+    from trilens.words import p_text
 
     sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
     if found.caution is not None:

@@ -37,7 +37,7 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
 
 
 def _notes(found: Structure) -> Iterator[str]:
-    from trilens.questions.clouds import p_text
+    from trilens.words import p_text
 
     yield found.sentence
     if found.scores:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ Fold: TypeAlias = tuple[BoolArray, BoolArray]
 #: How likely each possible answer is, the given one first: (m, 2 or 3), or (m, 1) for that alone.
 Chances: TypeAlias = Callable[[Statements], FloatArray]
 
+#: Maps of some of the answers are fitted less exactly.
+QUICKLY: dict[str, Any] = {"max_iter": 200, "tol": 1e-5}
 _FOLDS = 3
 #: From so many answers on, one part held out says enough.
 _ONE_FOLD_FROM = 50_000

@@ -188,14 +188,3 @@ def p_value_until(value: float, by_chance: Iterable[float], enough: int) -> floa
         if above >= enough:
             return above / drawn
     return (above + 1) / (drawn + 1)
-
-
-def p_text(value: float) -> str:
-    """A p-value as people write it.
-
-    >>> p_text(0.00004), p_text(0.0123), p_text(0.42)
-    ('p < 0.001', 'p = 0.012', 'p = 0.42')
-    """
-    if value < 0.001:
-        return "p < 0.001"
-    return f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -11,9 +11,9 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular, and_list, counted, natural
+from trilens._tabular import AsDict, Tabular, facts, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
-from trilens.agreement import AsDict, agreement_between, plain
+from trilens.agreement import agreement_between
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.calibration import GROUP_PERMUTATIONS
@@ -22,10 +22,10 @@ from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import procrustes
-from trilens.maps.held_out import folds_of, held_out, parts_of
+from trilens.maps.held_out import QUICKLY, Chances, folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import predicted
-from trilens.questions.clouds import LEVEL, p_text
+from trilens.questions.clouds import LEVEL
 from trilens.questions.group_agreement import GroupAgreement, group_agreement
 from trilens.questions.group_test import GroupTest, differing_groups
 from trilens.questions.medoid import medoid
@@ -38,10 +38,6 @@ By: TypeAlias = str | GroupsLike
 
 #: More groups than these are not compared.
 MOST_GROUPS = 12
-#: Maps of some of the answers are fitted less exactly.
-_QUICKLY: dict[str, Any] = {"lapse": "one", "max_iter": 200, "tol": 1e-5}
-#: Objects that a sentence names.
-_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -145,14 +141,7 @@ class ComparedGroups(Tabular):
     @property
     def left_out(self) -> list[str]:
         """What could not be compared, in words."""
-        found = []
-        if self.without_group:
-            number = counted(self.without_group, "answer")
-            was = "was" if self.without_group == 1 else "were"
-            found.append(f"{number} without a group {was} left out.")
-        if self.without_answers:
-            found.append(f"In the groups, but not in the answers: {_some(self.without_answers)}.")
-        return found
+        return list(words.left_out_of_groups(self.without_group, self.without_answers))
 
     def _headline(self) -> str:
         return self.sentences()[0]
@@ -172,32 +161,18 @@ class ComparedGroups(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts in plain types, as ``trilens analyze --by COLUMN --json`` has them."""
-        facts = {
-            "kind": self.kind,
-            "by": self.by,
-            "p_value": self.p_value,
-            "differ": self.differ,
-            "why_not": self.why_not,
-            "shared": self.shared,
-            "exchanged": self.exchanged,
-            "permutations": self.permutations,
-            "differing": self.differing,
-            "groups": self.groups,
-            "agreement": self.agreement,
-            "without_group": self.without_group,
-            "without_answers": self.without_answers,
-            "left_out": self.left_out,
-            "chance": self.chance,
-            "objects": self.names,
-            "object_p_value": self.object_p_value,
-            "shift": self.shift,
+        return {
+            **facts(self, "kind", "by", "p_value", "differ", "why_not", "shared", "exchanged"),
+            **facts(self, "permutations", "differing", "groups", "agreement", "without_group"),
+            **facts(self, "without_answers", "left_out", "chance"),
+            "objects": list(self.names),
+            **facts(self, "object_p_value", "shift"),
             "sentences": self.sentences(),
         }
-        return {key: plain(value) for key, value in facts.items()}
 
     def sentences(self) -> list[str]:
         """What was found, in words."""
-        return list(_sentences(self))
+        return list(words.compared_groups(self))
 
 
 def compare_groups(
@@ -436,21 +411,18 @@ def _view(
 ) -> GroupView:
     part = S.take(inside)
     whose = None if rater is None else rater[inside]
-    agree = None if rater is None else agreement_between(S, rater, inside)
+    agree = None if whose is None else agreement_between(part, whose)
     middle, plane = None, None
     own = others = None
     if fitted is not None and is_enough(part):
         # in as many dimensions as the map of all: quicker, and groups differ in nothing else
         how = How(fitted.map.n_components, fitted.settings.l2, fitted.map.length)
         middle = medoid(fit_answers(part, how, random_state=seed))
-        drawn = np.zeros((S.n_objects, 2))
-        d = min(2, S.n_objects - 1)
-        drawn[:, :d] = fitted.refit(part, n_components=d, **_QUICKLY).X
-        plane = procrustes(drawn, fitted.plane)[0][back]
+        plane = plane_of(part, fitted)[back]
         own = _halves(part, whose, fitted, seed)
         rest = S.take(~inside)
         if is_enough(rest):
-            by_rest = fitted.refit(rest, **_QUICKLY).probabilities(part)
+            by_rest = fitted.refit(rest, lapse="one", **QUICKLY).probabilities(part)
             others = float(predicted(by_rest).mean())
     return GroupView(
         name=name,
@@ -466,16 +438,25 @@ def _view(
     )
 
 
+def plane_of(part: Statements, fitted: Fit) -> FloatArray:
+    """A map of some answers in two dimensions, (n, 2), aligned with that of all."""
+    plane = np.zeros((part.n_objects, 2))
+    d = min(2, part.n_objects - 1)
+    plane[:, :d] = fitted.refit(part, n_components=d, lapse="one", **QUICKLY).X
+    return procrustes(plane, fitted.plane)[0]
+
+
 def _halves(part: Statements, rater: IntArray | None, fitted: Fit, seed: int) -> float | None:
     """How well half of the group predicts the other: half of its raters, or of the questions."""
     unit = questions(part)[0] if rater is None or len(np.unique(rater)) < 2 else rater
     half = parts_of(unit, 2, np.random.default_rng([seed, 43]))
     if not half.any() or not all(is_enough(part.take(half == k)) for k in (0, 1)):
         return None
-    P = held_out(
-        part, folds_of(half), lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities
-    )
-    return float(predicted(P).mean())
+
+    def make(seen: BoolArray) -> Chances:
+        return fitted.refit(part.take(seen), lapse="one", **QUICKLY).probabilities
+
+    return float(predicted(held_out(part, folds_of(half), make)).mean())
 
 
 def _shift(planes: list[FloatArray | None]) -> FloatArray | None:
@@ -487,61 +468,3 @@ def _shift(planes: list[FloatArray | None]) -> FloatArray | None:
     usual = float(np.mean([pdist(plane).mean() for plane in drawn]))
     apart = [np.linalg.norm(one - other, axis=1) for one, other in combinations(drawn, 2)]
     return np.asarray(np.max(apart, axis=0) / max(usual, 1e-300))
-
-
-def _sentences(found: ComparedGroups) -> Iterator[str]:
-    sizes = [
-        f"{g.name} ({counted(g.answers, 'answer')}"
-        + ("" if g.raters is None else f" of {counted(g.raters, 'rater')}")
-        + ")"
-        for g in found.groups
-    ]
-    yield f"Compared were {and_list(sizes)}."
-    if found.p_value is None:
-        yield f"Whether they answer differently cannot be determined: {found.why_not}."
-    else:
-        p = f"{p_text(found.p_value)}, by exchanging {_exchanged(found)}"
-        if found.differ:
-            yield f"They answer differently, beyond chance ({p})."
-        else:
-            yield f"There is no evidence that they answer differently ({p})."
-    if found.differ and found.object_p_value is not None:
-        if found.differing:
-            verb = "lies" if len(found.differing) == 1 else "lie"
-            named = _some(found.differing)
-            yield f"{named} {verb} in different places for the groups, beyond chance."
-        else:
-            yield "No single object could be shown to lie in different places for the groups."
-    if found.agreement is not None:
-        yield words.agreement_by_group(found.agreement)
-    central = [
-        f"{g.medoid} for {g.name} (or one of {len(g.candidates) - 1:,} others)"
-        if len(g.candidates) > 1
-        else f"{g.medoid} for {g.name}"
-        for g in found.groups
-        if g.medoid is not None
-    ]
-    if central:
-        yield f"Most central is {and_list(central)}."
-    for g in found.groups:
-        if g.predicted_by_own is not None and g.predicted_by_others is not None:
-            yield (
-                f"Of the answers of {g.name}, {g.predicted_by_own:.0%} are predicted by the other "
-                f"half of the group, {g.predicted_by_others:.0%} by the other groups (by guesses "
-                f"{found.chance:.0%})."
-            )
-    yield from found.left_out
-
-
-def _exchanged(found: ComparedGroups) -> str:
-    if found.exchanged == "raters":
-        on = "" if found.shared is None else f", on the {found.shared:,} questions all were asked"
-        return f"raters between the groups{on}"
-    if found.shared is not None:
-        return f"the answers to each of the {found.shared:,} questions asked in all groups"
-    return "the answers of each rater"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return and_list([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])

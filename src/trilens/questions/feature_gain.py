@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import seed_of
-from trilens._tabular import Tabular
+from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import BoolArray
-from trilens.agreement import AsDict, plain
 from trilens.ask import Data, opened, statements_of
 from trilens.errors import ParameterError, StatementError
 from trilens.maps import ChoiceMap
@@ -106,13 +105,9 @@ class FeatureGain(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens analyze --json`` prints them."""
         return {
-            "rows": [row.to_dict() for row in self.rows],
-            "fitted": self.fitted,
-            "held_out": self.held_out,
-            "chance": self.chance,
-            "gain": plain(self._gain),
-            "shares": self.shares,
-            "said": self.said,
+            **facts(self, "rows", "fitted", "held_out", "chance"),
+            "gain": list(self._gain),
+            **facts(self, "shares", "said"),
         }
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._tabular import AsDict
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.agreement import AsDict
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 
@@ -110,12 +110,7 @@ def _interval(
 ) -> tuple[float, float]:
     """The jackknife's, of the mean difference of the questions.
 
-    Parameters
-    ----------
-    each, known : (q,) arrays
-        The difference of each question, where it has one.
-    without, question, rater : (c,) arrays
-        The same without the answers of one rater, whose question and rater these are.
+    ``each`` is the difference of each question, ``without`` that without the answers of one rater.
     """
     from scipy.special import stdtrit
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular, and_list
+from trilens._tabular import AsDict, Tabular, facts, plain
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
-from trilens.agreement import AsDict, plain
+from trilens.agreement import to_power
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.calibration import (
@@ -22,16 +23,15 @@ from trilens.calibration import (
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
-from trilens.maps.geometry import procrustes
-from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.held_out import QUICKLY, Chances, folds_of, held_out, parts_of
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import Map, predicted
 from trilens.maps.raters import RaterGroups, group_raters
-from trilens.questions.clouds import LEVEL, p_text, p_value
+from trilens.questions.clouds import LEVEL, p_value
+from trilens.questions.compare_groups import plane_of
 from trilens.questions.medoid import medoid
 from trilens.questions.reliability.affinity import Excess
 from trilens.questions.reliability.raters import (
-    QUICKLY,
     by_number,
     can_hold_out,
     predicted_by_others,
@@ -150,6 +150,12 @@ class Individuals(Tabular):
     objects: tuple[str, ...] = field(repr=False)
     plane: FloatArray = field(repr=False)
 
+    @property
+    def mean_predicted(self) -> dict[str, float | None]:
+        """The means of ``predicted`` over the raters; None where that was not tried."""
+        known = {name: own[np.isfinite(own)] for name, own in self.predicted.items()}
+        return {name: float(own.mean()) if len(own) else None for name, own in known.items()}
+
     def _headline(self) -> str:
         return self.sentences()[0]
 
@@ -173,28 +179,20 @@ class Individuals(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The facts in plain types, as ``trilens individuals --json`` prints them."""
         columns = self.columns()
-        facts = {
-            "kind": self.kind,
-            "differ": self.differ,
-            "p_value": self.p_value,
-            "groups": self.groups,
-            "groups_p_value": self.groups_p_value,
-            "dimensions": self.dimensions,
-            "predicted": {name: _mean(own) for name, own in self.predicted.items()},
+        rows = zip(*columns.values(), strict=True)
+        return {
+            **facts(self, "kind", "differ", "p_value", "groups", "groups_p_value", "dimensions"),
+            "predicted": self.mean_predicted,
             "chance": self.chance,
-            "raters": [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-            ],
-            "left_out": self.left_out,
-            "objects": self.objects,
-            "map": self.plane,
+            "raters": [dict(zip(columns, row, strict=True)) for row in rows],
+            **facts(self, "left_out", "objects"),
+            "map": plain(self.plane),
             "sentences": self.sentences(),
         }
-        return {key: plain(value) for key, value in facts.items()}
 
     def sentences(self) -> list[str]:
         """What was found, in words."""
-        return list(_sentences(self))
+        return list(words.individuals(self))
 
 
 def individuals(
@@ -337,21 +335,13 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
 def expected_of_raters(
     statements: Statements, rater: IntArray, n_raters: int, model: Map
 ) -> FloatArray:
-    """The probability of each answer by one map, as sharply and as attentively as each rater.
-
-    Parameters
-    ----------
-    rater : (m,) array of int
-        0 ... n_raters - 1.
-    """
+    """The probability of each answer by one map, as sharply and as attentively as each rater."""
     attentive = replace(model, lapse=0.0).probabilities(statements)
     c = attentive.shape[1]
-    logs = np.log(np.maximum(attentive, 1e-12))
     best = np.full(n_raters, -np.inf)
     found = np.empty_like(attentive)
     for power in _SHARPNESS:
-        P = np.exp(power * (logs - logs.max(axis=1, keepdims=True)))
-        P /= P.sum(axis=1, keepdims=True)
+        P = to_power(attentive, power)
         for lapse in _LAPSES:
             mixed = (1 - lapse) * P + lapse / c
             value = np.bincount(rater, np.log(mixed[:, 0]), n_raters)
@@ -477,10 +467,7 @@ def _groups(
         plane, middle = None, None
         candidates: tuple[str, ...] = ()
         if is_enough(part):
-            d = min(2, part.n_objects - 1)
-            drawn = np.zeros((part.n_objects, 2))
-            drawn[:, :d] = fitted.refit(part, n_components=d, lapse="one", **QUICKLY).X
-            plane = procrustes(drawn, fitted.plane)[0][back]
+            plane = plane_of(part, fitted)[back]
             most = medoid(part, random_state=seed)
             middle, candidates = most.name, tuple(most.candidates)
         found.append(
@@ -549,70 +536,3 @@ def _shares(right: FloatArray, rater: IntArray, n_raters: int) -> FloatArray:
     count = np.bincount(rater[known], minlength=n_raters)
     hits = np.bincount(rater[known], right[known], n_raters)
     return np.asarray(np.divide(hits, count, out=np.full(n_raters, np.nan), where=count > 0))
-
-
-def _mean(shares: FloatArray) -> float | None:
-    return float(np.nanmean(shares)) if np.isfinite(shares).any() else None
-
-
-def _sentences(found: Individuals) -> Iterator[str]:
-    n, few = len(found.raters), len(found.left_out)
-    short = f" ({few:,} with fewer than {COMPARED_ANSWERS} answers were left out)" if few else ""
-    said = f"{n:,} raters were compared{short}; "
-    if not found.differ:
-        yield f"{said}there is no evidence that they differ ({p_text(found.p_value)})."
-    else:
-        yield f"{said}they see different things, beyond chance ({p_text(found.p_value)})."
-        yield from _said_of_groups(found)
-        yield from _said_of_dimensions(found)
-    if found.predicted:
-        yield from _said_of_prediction(found)
-
-
-def _said_of_groups(found: Individuals) -> Iterator[str]:
-    if found.groups_p_value is None:
-        yield "There are too few raters to look for groups among them."
-        return
-    if not found.groups:
-        yield f"They do not fall into groups ({p_text(found.groups_p_value)})."
-        return
-    sizes = [len(group.raters) for group in found.groups]
-    yield (
-        f"They fall into {len(sizes)} groups, of {and_list([f'{size:,}' for size in sizes])} "
-        f"raters ({p_text(found.groups_p_value)})."
-    )
-    central = [
-        f"{group.medoid} for group {number}"
-        for number, group in enumerate(found.groups, 1)
-        if group.medoid is not None
-    ]
-    if central:
-        yield f"Most central is {and_list(central)}."
-
-
-def _said_of_dimensions(found: Individuals) -> Iterator[str]:
-    spreads = [dimension.spread for dimension in found.dimensions]
-    if found.groups or not spreads or max(spreads) <= 0.0:
-        return
-    number = int(np.argmax(spreads))
-    widest = found.dimensions[number]
-    yield (
-        f"They differ most in how much dimension {number + 1} counts (from "
-        f"{and_list(widest.low)} to {and_list(widest.high)}): a third of them weigh it more than "
-        f"{np.exp(widest.spread):.1f} times as much, or as little, as is usual."
-    )
-
-
-def _said_of_prediction(found: Individuals) -> Iterator[str]:
-    told = (
-        ("pooled", "one map for all"),
-        ("others", "a map of the other raters' answers"),
-        ("own", "a map of their own other answers"),
-        ("weights", "one map with each rater's own weights"),
-    )
-    means = [(text, _mean(found.predicted[name])) for name, text in told]
-    listed = [f"{text} {mean:.0%}" for text, mean in means if mean is not None]
-    yield (
-        f"Held-out answers predicted, mean over raters: by {and_list(listed)} "
-        f"(by guesses {found.chance:.0%})."
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -400,9 +401,22 @@ def _checked(start: Fit | ChoiceMap, inner: Statements) -> Fit:
             f"{inner.n_objects:,}; give a fit of these objects",
             parameter="start",
         )
+    strange = (_answers_in(first.sample) - _answers_in(inner)).total()
+    if strange:
+        raise ParameterError(
+            f"start is a fit of other answers: {strange:,} of its {len(first.sample):,} are not "
+            f"among those given; give a fit of the first of these",
+            parameter="start",
+        )
     if first.map.X.size > MOST_FACTORED:
         raise _too_many(inner.n_objects, first.map.n_components)
     return first
+
+
+def _answers_in(statements: Statements) -> Counter[tuple[int, int]]:
+    """How often each answer to each question was given."""
+    key, answer, _ = question_keys(statements)
+    return Counter(zip(key.tolist(), answer.tolist(), strict=True))
 
 
 def _belief_from(first: Fit, inner: Statements) -> _Belief:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._tabular import AsDict
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.agreement import AsDict, raters_of
+from trilens.agreement import raters_of
 from trilens.maps.fitted import Fit
 from trilens.statements import Statements
 from trilens.statements.combine import questions

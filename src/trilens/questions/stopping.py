@@ -357,12 +357,6 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     of them. The share that is still missing falls nearly as 1 / answers (measured: see the error of
     the map in docs/questions/next-questions.md), so that the difference tells what more
     answers will add. Only random questions are predicted: chosen ones are harder than others.
-
-    Parameters
-    ----------
-    fitted : Fit
-        In the order of its own.
-    more : int
     """
     S = fitted.sample
     S.at_random()  # refuses where there is none
@@ -370,7 +364,6 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     question = questions(S)[0]
     fold = parts_of(question, _FOLDS, rng)
     half = parts_of(question, 2, rng) == 0
-    told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
     refit = fitted.refits()
     sizes = np.array([[(fold != k).sum(), ((fold != k) & half).sum()] for k in range(_FOLDS)])
 
@@ -378,7 +371,7 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
         def of(seen: BoolArray) -> Chances:
             return refit((seen & used).astype(np.float64)).probabilities
 
-        return predicted(held_out(S, folds_of(fold), of))[told]
+        return predicted(held_out(S, folds_of(fold), of))[S.asked_at_random]
 
     difference = right(np.ones(len(S), dtype=bool)) - right(half)
     whole, part = np.maximum(sizes.mean(axis=0), 1.0).tolist()

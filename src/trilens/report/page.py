@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._tabular import shorten
-from trilens.questions.clouds import p_text
 from trilens.report import drawing, words
 from trilens.report.citations import citations
 from trilens.report.pictures import Picture, Pictures
 from trilens.report.words import Facts
+from trilens.words import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

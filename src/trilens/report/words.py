@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 from markupsafe import Markup
 
 from trilens._tabular import shorten
-from trilens.agreement import SAYS_NOTHING, TOO_FEW
-from trilens.questions.clouds import p_text
-from trilens.words import REASONS, listed
+from trilens.words import REASONS, SAYS_NOTHING, TOO_FEW, listed, p_text
 
 #: What ``--json`` prints, and the templates take.
 Facts: TypeAlias = dict[str, Any]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import is_whole, shown as printed, whole_number
-from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
+from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import (
     AssumedKindWarning,
     KindError,
@@ -585,6 +585,11 @@ class Statements:
                 f"rows go from 0 to {len(self) - 1:,}, and a mask has length {len(self):,}"
             ) from None
 
+    @property
+    def asked_at_random(self) -> BoolArray:
+        """(m,): which answers are to questions that were not chosen by earlier answers."""
+        return np.ones(len(self), dtype=bool) if self.chosen is None else ~self.chosen
+
     def at_random(self) -> Statements:
         """The answers to questions that were not chosen by earlier answers.
 
@@ -597,14 +602,15 @@ class Statements:
         >>> S.at_random().triples.tolist()
         [[0, 1, 2], [2, 0, 1]]
         """
-        if self.chosen is None:
+        kept = self.asked_at_random
+        if kept.all():
             return self
-        if self.chosen.all():
+        if not kept.any():
             raise StatementError(
                 f"all {len(self):,} questions were chosen by earlier answers, so that shares of "
                 f"the answers say nothing; ask some questions at random, or use the choice map"
             )
-        return self.take(~self.chosen)
+        return self.take(kept)
 
     def subset(self, objects: ArrayLike | Sequence[str]) -> Statements:
         """The statements wholly inside a set of objects, renumbered in the order given.

@@ -16,6 +16,7 @@ from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood, object_order
+from trilens.maps.pairs import Path
 from trilens.questions.evaluate.predictions import Metric, Predictions, unit_vectors, vectors_for
 from trilens.statements import Statements
 
@@ -31,6 +32,8 @@ _PILOTS = 7
 _MOST_EACH, _MOST = 100, 20_000
 _ITERATIONS, _TOLERANCE = 60, 1e-4
 _LAPSE = 0.1
+#: Thousands of evaluations: from so many answers on it pays to load the compiled loops.
+_COMPILED_FROM = 1000
 
 
 def by_aligned_embedding(
@@ -39,14 +42,8 @@ def by_aligned_embedding(
     """By the distances of vectors after a linear map, fitted to other answers and objects.
 
     The map is drawn towards the vectors as they are, by a penalty on what it changes. For each
-    part of the answers the penalty is the one that predicts the other parts best.
-
-    Parameters
-    ----------
-    embedding, metric
-        As for `by_embedding`; with ``cosine`` vectors are made equally long first.
-    seed : int
-        For the groups.
+    part of the answers the penalty is the one that predicts the other parts best. With ``cosine``
+    vectors are made equally long first.
     """
     X, matched = vectors_for(statements, embedding)
     if metric == "cosine":
@@ -122,7 +119,8 @@ def _maps(
     if len(answers) > most:
         answers = answers.take(np.sort(rng.choice(len(answers), most, replace=False)))
     lapse = np.array([_LAPSE])
-    with likelihood(collect_choices(answers)) as f:
+    path: Path | None = "rows" if len(answers) > _COMPILED_FROM else None
+    with likelihood(collect_choices(answers), path=path) as f:
         factors = 2.0 ** np.arange(-3, 8)
         factor = float(factors[np.argmin([f(a * as_they_are, lapse)[0] for a in factors])])
         start = factor * np.eye(k, d)

@@ -10,16 +10,14 @@ from typing import Any, overload
 import numpy as np
 
 from trilens._parameters import one_of, seed_of, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.agreement import (
     Agreement,
-    AsDict,
     agreement_of,
     freedom_of,
     gave_much,
-    plain,
-    reachable,
+    reachable_share,
     share_interval,
     spread,
 )
@@ -40,11 +38,13 @@ from trilens.questions.evaluate.predictions import (
 )
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
-from trilens.statements.combine import question_keys, questions
+from trilens.statements.combine import questions
 from trilens.words import BENT_MODELS, few_raters, mostly_one_rater
 
 #: Samples of the bootstrap.
 _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
+#: The mean of more clusters is as good as Gaussian.
+_GAUSSIAN_FROM = 20_000
 #: Random signs of the test of no difference.
 _FLIPS = 9999
 #: From so many raters on an interval is for other raters, too.
@@ -149,19 +149,19 @@ class Evaluation(Tabular):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row."""
-        facts = self.to_dict()
+        row = self.to_dict()
         for stem in ("", "ceiling_", "of_ceiling_"):
-            facts[f"{stem}low"], facts[f"{stem}high"] = facts.pop(f"{stem}interval") or (None,) * 2
-        return {key: [value] for key, value in facts.items()}
+            row[f"{stem}low"], row[f"{stem}high"] = row.pop(f"{stem}interval") or (None,) * 2
+        return {key: [value] for key, value in row.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens evaluate --json`` prints them."""
-        keys = (
-            *("name", "accuracy", "interval", "chance", "ceiling", "ceiling_interval"),
-            *("agreement", "no_ceiling", "of_ceiling", "of_ceiling_interval", "log_loss"),
-            *("chance_log_loss", "temperature", "answers", "raters", "unit", "caution", "matched"),
-        )
-        return {key: plain(getattr(self, key)) for key in keys}
+        return {
+            **facts(self, "name", "accuracy", "interval", "chance", "ceiling", "ceiling_interval"),
+            **facts(self, "agreement", "no_ceiling", "of_ceiling", "of_ceiling_interval"),
+            **facts(self, "log_loss", "chance_log_loss", "temperature", "answers", "raters"),
+            **facts(self, "unit", "caution", "matched"),
+        }
 
 
 @overload
@@ -320,7 +320,7 @@ def evaluated(
     accuracy = float(right.mean())
     clusters = clusters_of(given)
     if clusters.rater is None:
-        samples = _bootstrap(right[:, None], clusters.question, seed)[:, 0]
+        samples = _bootstrap(right, clusters.question, seed)
         low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
     else:
         mean = clusters.mean(right)
@@ -360,21 +360,18 @@ def evaluated(
 
 
 def _bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
-    """Means of the columns with whole clusters resampled, (samples, columns)."""
+    """Means with whole clusters resampled, (samples,)."""
     n = int(cluster.max()) + 1
-    sums = np.stack([np.bincount(cluster, column, n) for column in values.T], axis=1)
-    size = np.bincount(cluster, minlength=n).astype(np.float64)
+    sums, size = np.bincount(cluster, values, n), np.bincount(cluster, minlength=n)
     rng = np.random.default_rng([seed, 8])
+    if n > _GAUSSIAN_FROM:
+        mean = float(values.mean())
+        error = np.sqrt(((sums - mean * size) ** 2).sum()) / len(values)
+        return rng.normal(mean, error, _SAMPLES)
     samples = []
     for _ in range(_SAMPLES // _SAMPLES_AT_A_TIME):
-        if n <= 20_000:
-            weights = rng.multinomial(n, np.full(n, 1 / n), size=_SAMPLES_AT_A_TIME)
-            samples.append((weights @ sums) / (weights @ size)[:, None])
-        else:  # of so many the mean is as good as Gaussian
-            mean = sums.sum(axis=0) / size.sum()
-            off = sums - mean * size[:, None]
-            spread = off.T @ off / size.sum() ** 2
-            samples.append(rng.multivariate_normal(mean, spread, _SAMPLES_AT_A_TIME))
+        weights = rng.multinomial(n, np.full(n, 1 / n), size=_SAMPLES_AT_A_TIME)
+        samples.append((weights @ sums) / (weights @ size))
     return np.concatenate(samples)
 
 
@@ -438,15 +435,9 @@ def yardstick_of(statements: Statements, seed: int = 0, fitted: Fit | None = Non
         return Yardstick(None, None, None, why_not)
     if fitted is None and is_enough(statements):
         fitted = fit(statements, random_state=seed)
-    chances = None
-    if fitted is not None:
-        first = np.unique(question_keys(statements)[0], return_index=True)[1]
-        chances = fitted.probabilities(statements.take(first))
-    best, low, high = (
-        reachable(share, statements.kind, chances)
-        for share in (agreement.share, agreement.low, agreement.high)
-    )
-    return Yardstick(best, (low, high), agreement, None)
+    chances_of = None if fitted is None else fitted.probabilities
+    best, interval = reachable_share(agreement, statements, chances_of)
+    return Yardstick(best, interval, agreement, None)
 
 
 def _with_raters(statements: Statements) -> Statements:
@@ -600,21 +591,9 @@ def compare_all(
     random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Several models against the same answers, with one ceiling.
-
-    Parameters
-    ----------
-    answers : Fit or Statements
-    models : dict
-        By name, the arguments of `evaluate`.
-    aligned : bool
-        Whether those that are vectors are evaluated after a linear map, too.
-    progress : callable, optional
-        Called with the share done.
-    """
-    statements, fitted = statements_of(answers, "evaluate"), None
-    if isinstance(answers, Fit):
-        fitted = answers
+    """Several models, by name the arguments of `evaluate`, against the same answers."""
+    statements = statements_of(answers, "evaluate")
+    fitted = answers if isinstance(answers, Fit) else None
     same: dict[str, Any] = {
         "yardstick": yardstick_of(statements, seed_of(random_state), fitted),
         "random_state": random_state,
@@ -743,15 +722,11 @@ class Comparison(Tabular):
         )
         if self.aligned is None:
             return found
-        ranks, bent = self.aligned.ranks, {model.name: model for model in self.aligned.models}
-        there = [bent.get(model.name) for model in self.models]
-        found["aligned_accuracy"] = [None if e is None else e.accuracy for e in there]
-        found["aligned_low"] = [None if e is None else e.interval[0] for e in there]
-        found["aligned_high"] = [None if e is None else e.interval[1] for e in there]
-        found["aligned_of_ceiling"] = [None if e is None else e.of_ceiling for e in there]
-        found["aligned_log_loss"] = [None if e is None else e.log_loss for e in there]
-        found["aligned_rank"] = [None if e is None else ranks[e.name][0] for e in there]
-        found["aligned_worst_rank"] = [None if e is None else ranks[e.name][1] for e in there]
+        aligned = self.aligned.columns()
+        row = {name: i for i, name in enumerate(aligned["name"])}
+        there = [row.get(model.name) for model in self.models]
+        for key in ("accuracy", "low", "high", "of_ceiling", "log_loss", "rank", "worst_rank"):
+            found[f"aligned_{key}"] = [None if i is None else aligned[key][i] for i in there]
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -760,8 +735,7 @@ class Comparison(Tabular):
             "models": [
                 {**model.to_dict(), "rank": list(self.ranks[model.name])} for model in self.models
             ],
-            "differences": [found.to_dict() for found in self.differences],
-            "aligned": None if self.aligned is None else self.aligned.to_dict(),
+            **facts(self, "differences", "aligned"),
             "comparison_caution": self.caution,
         }
 
@@ -852,7 +826,7 @@ def _tested(
     mean = None if clusters.rater is None else clusters.mean(gap)
     if mean is None or mean.variance == 0.0:
         # no raters; or all differences are equal, and signs alone can tell
-        samples = _bootstrap(gap[:, None], clusters.question, seed)[:, 0]
+        samples = _bootstrap(gap, clusters.question, seed)
         low, high = np.quantile(samples, [0.025, 0.975])
         return float(low), float(high), _by_signs(gap, clusters.question, rng)
     from scipy.special import stdtr, stdtrit
@@ -883,11 +857,10 @@ def _by_signs(gap: FloatArray, cluster: IntArray, rng: np.random.Generator) -> f
 
 def _holm(p_values: list[float]) -> list[float]:
     order = np.argsort(p_values, kind="stable")
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, p_values[i] * (len(p_values) - rank)))
-        adjusted[i] = largest
-    return adjusted
+    times = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(np.array(p_values)[order] * times), 1.0)
+    return adjusted.tolist()
 
 
 def _where_they_differ(statements: Statements, gap: FloatArray) -> tuple[ObjectDifference, ...]:

@@ -51,15 +51,7 @@ class Predictions:
 
 
 def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Predictions:
-    """By the distances, or similarities, of vectors.
-
-    Parameters
-    ----------
-    embedding : (n, d) array, dict from name to vector, or pandas DataFrame
-        An array has a row for each object, in order; a DataFrame has the names as its index,
-        or in a column ``object``.
-    metric : {"euclidean", "cosine", "dot"}
-    """
+    """By the distances, or similarities, of vectors; see `evaluate`."""
     X, matched = vectors_for(statements, embedding)
     if metric == "cosine":
         X = unit_vectors(statements, X)
@@ -87,10 +79,7 @@ def unit_vectors(statements: Statements, X: FloatArray) -> FloatArray:
 
 
 def by_distances(statements: Statements, distances: Any) -> Predictions:
-    """By a matrix of dissimilarities, with a row and a column for each object, in order.
-
-    A DataFrame has the objects' names as its index and columns, in any order.
-    """
+    """By a matrix of dissimilarities; see `evaluate`."""
     n = statements.n_objects
     matched = _in_order(statements.names)
     if _is_frame(distances) and not _unnamed(distances, statements.names):
@@ -249,8 +238,11 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
 
 def _refuse_distances(X: FloatArray) -> None:
     """A matrix of distances is no list of vectors, though it could be read as one."""
-    square = X.ndim == 2 and X.shape[0] == X.shape[1] > 2
-    if square and not X.diagonal().any() and X.any() and (X >= 0).all() and np.allclose(X, X.T):
+    if X.ndim != 2 or not X.shape[0] == X.shape[1] > 2 or not X.any():
+        return
+    rounding = _SYMMETRIC * np.abs(X).max()
+    unlike = np.abs(X - X.T).max(), np.abs(X.diagonal()).max(), -X.min()
+    if max(unlike) <= rounding:
         raise ParameterError(
             "the embedding is a matrix of distances (square, symmetric, 0 on the diagonal); give "
             "it as distances=",

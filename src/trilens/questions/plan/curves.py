@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import (
     BEYOND_MODEL,
     FEWEST_RATERS_THAT_TELL,
@@ -16,7 +15,7 @@ from trilens.calibration import (
 from trilens.kinds import Kind, chance
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.depth import medoid_set
-from trilens.questions.plan.goals import AIMS, ASKED, Goal, Prior, missing, reached
+from trilens.questions.plan.goals import AIMS, ASKED, Goal, Prior, fewest_answers, missing, reached
 from trilens.questions.plan.worlds import People, World, answered, asked_of
 from trilens.questions.reliability.raters import FOLDS, can_hold_out, hold_out
 from trilens.statements import Statements
@@ -157,8 +156,7 @@ def _sizes(n: int, pilot: float | None, rng: np.random.Generator) -> list[int]:
         most = max(4 * pilot, min(_TIMES_PILOT[-1] * pilot, _MOST_PER_OBJECT * n))
         sizes = np.geomspace(pilot, most, len(_TIMES_PILOT))
     sizes = sizes * 2 ** rng.uniform(-0.5, 0.5, len(sizes))
-    least = -(-LEAST_PER_OBJECT * n // 3)
-    return [max(round(m), least, 10) for m in sizes]
+    return [max(round(m), fewest_answers(n), 10) for m in sizes]
 
 
 def _lines(x: FloatArray, y: FloatArray, world: IntArray, prior: Prior, seed: int) -> Lines:

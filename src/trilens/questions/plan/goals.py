@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens.ask import LEAST_PER_OBJECT
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit
 from trilens.questions.clouds import LEVEL
@@ -76,13 +77,15 @@ AIMS: dict[Goal, Aim] = {
 }
 
 
+def fewest_answers(n: int) -> int:
+    """So few answers about n objects make a map; of fewer nothing is planned."""
+    return -(-LEAST_PER_OBJECT * n // 3)
+
+
 def missing(goal: Goal, world: World, fitted: Fit, rng: np.random.Generator) -> float:
     """What the study falls short of the truth, as a share of what there is.
 
-    Parameters
-    ----------
-    fitted : Fit
-        In the order of its own, which is that of the world: objects have no names.
+    The order of the fit is that of the world, whose objects have no names.
     """
     truth = world.model
     if goal == "medoid":
@@ -102,7 +105,7 @@ def missing(goal: Goal, world: World, fitted: Fit, rng: np.random.Generator) -> 
 
 
 def reached(goal: Goal, world: World, fitted: Fit, target: float, seed: int) -> bool:
-    """Whether the study finds what there is; parameters as above."""
+    """Whether the study finds what there is."""
     if goal == "difference":
         from trilens.questions.group_test import differing_groups
 

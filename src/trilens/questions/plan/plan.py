@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular, counted
+from trilens._tabular import Tabular, counted, facts
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.agreement import plain
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
 from trilens.calibration import (
     FEWEST_RATERS_THAT_TELL,
@@ -30,10 +30,11 @@ from trilens.questions.plan.curves import (
     Thresholds,
     simulate,
 )
-from trilens.questions.plan.goals import AIMS, GOALS, Goal
+from trilens.questions.plan.goals import AIMS, GOALS, Goal, fewest_answers
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.questions.stopping import MOST_MONEY
 from trilens.statements import Statements
+from trilens.words import PLAN_NOTES as NOTES, expected_quality
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for
@@ -210,12 +211,14 @@ class Plan(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens plan --json`` prints them."""
         names = [name for name in self.__dataclass_fields__ if not name.startswith("_")]
-        facts = {name: plain(getattr(self, name)) for name in names}
-        return facts | {"sentences": self.sentences()}
+        return facts(self, *names) | {"sentences": self.sentences()}
 
     def sentences(self) -> list[str]:
         """The plan in words."""
-        return list(_sentences(self))
+        logs = _logs(self._curve, self.goal, self.n_objects, self.target)
+        half = max(_round(float(np.exp(np.median(logs)))), self.low)
+        least = fewest_answers(self.n_objects)
+        return list(words.plan(self, _sure(self.goal, self.target), half, least))
 
     def study_yaml(self, objects: str = "objects") -> str:
         """The text of a ``study.yaml`` that does it, for ``trilens survey``.
@@ -311,41 +314,75 @@ def plan(
         raters = whole_number("raters", raters, least)
     if price is not None:
         price = real_number("price", price, most=MOST_MONEY, positive=True)
-    if budget is not None:
-        budget = real_number("budget", budget, most=MOST_MONEY, positive=True)
-        if price is None:
-            raise ParameterError(
-                f"a budget needs the price of one answer; use {option('price')}", parameter="price"
-            )
-        fewest = -(-LEAST_PER_OBJECT * n // 3)
-        if budget < fewest * price:
-            raise ParameterError(
-                f"a budget of {budget:g} pays for {int(budget / price):,} answers; {n} objects "
-                f"need {fewest:,} before anything can be said, so {fewest * price:g} or more",
-                parameter="budget",
-            )
+    paid = _paid_answers(price, budget, n)
     times = _seconds(seconds, tried)
     people = People.of(kind, tried, error_rate, n_components, n)
-    kinds = people.kinds
-    found: dict[Kind, Curve] = {}
-    for at, each in enumerate(kinds):
-        share = _part(progress, at, len(kinds))
-        found[each] = simulate(goal, each, n, wanted, people, raters, seed, share)
-    sure = wanted if goal == "difference" else PLAN_LEVEL
-    needs = {each: _needed(curve, goal, n, wanted, sure) for each, curve in found.items()}
-    reached = [each for each in kinds if needs[each] is not None]
-    if not reached:
+    curves: dict[Kind, Curve] = {}
+    listed = []
+    for at, each in enumerate(people.kinds):
+        share = _part(progress, at, len(people.kinds))
+        curves[each] = simulate(goal, each, n, wanted, people, raters, seed, share)
+        needed = _needed(curves[each], goal, n, wanted)
+        if needed is not None:
+            listed.append(KindPlan(each, *needed, times[each], needed[0] * times[each] / 3600))
+    if not listed:
         raise KindError(
-            f"answers of kind {' or '.join(kinds)} do not reach the goal {goal} with a target of "
-            f"{wanted:g} in most of the simulated studies, however many there are; take another "
-            f"{parameter_name('kind')}, a lower {parameter_name('target')} or other objects"
+            f"answers of kind {' or '.join(people.kinds)} do not reach the goal {goal} with a "
+            f"target of {wanted:g} in most of the simulated studies, however many there are; take "
+            f"another {parameter_name('kind')}, a lower {parameter_name('target')} or other objects"
         )
-    listed = [_kind_plan(each, needs[each], times[each]) for each in reached]
     listed.sort(key=lambda each: each.hours)
     best = listed[0]
     if progress is not None:
         progress(1.0)
-    return _made(goal, n, wanted, best, listed, found[best.kind], people, raters, price, budget)
+    work = partial(
+        _shared_out,
+        possible=n_questions(best.kind, n),
+        seconds=best.seconds,
+        raters=raters,
+        goal=goal,
+    )
+    whole = who = work(best.answers)
+    if paid is not None:
+        who = _within(paid, whole, best.answers, work, n)
+    if raters is not None and who.raters > raters:
+        raise ParameterError(
+            f"{counted(raters, 'rater')} cannot give so many answers: {n} objects make "
+            f"{n_questions(best.kind, n):,} questions of kind {best.kind}, and nobody is asked "
+            f"one twice; ask {who.raters:,} or more",
+            parameter="raters",
+        )
+    curve = curves[best.kind]
+    bought = prices = None
+    if price is not None:
+        prices = (work(best.low).total * price, work(best.high).total * price)
+        if who is not whole:
+            bought = Bought(
+                **who.facts(best.seconds, price), expected=_expected(curve, who.own, goal, n)
+            )
+    seen = np.geomspace(max(best.low / 4, LEAST_PER_OBJECT * n / 3), 2 * best.high, 13)
+    made = Plan(
+        goal=goal,
+        n_objects=n,
+        kind=best.kind,
+        quality=aim.quality,
+        target=wanted,
+        answers=best.answers,
+        low=best.low,
+        high=best.high,
+        seconds=best.seconds,
+        **whole.facts(best.seconds, price),
+        price_interval=prices,
+        curve=tuple(_expected(curve, m, goal, n) for m in np.unique([_round(m) for m in seen])),
+        bought=bought,
+        kinds=tuple(listed),
+        pilot=None if tried is None else len(tried),
+        assumed=tuple(_assumed(goal, n, people)),
+        remarks=(),
+        _curve=curve,
+        _work=who,
+    )
+    return replace(made, remarks=tuple(_remarks(made, tried)))
 
 
 def _pilot(pilot: Data, kind: str | None) -> Statements:
@@ -356,9 +393,9 @@ def _pilot(pilot: Data, kind: str | None) -> Statements:
             f"of kind {kind} are answered; plan without the pilot, or for {given.kind}"
         )
     n, m = given.n_objects, len(given)
-    fewest = -(-LEAST_PER_OBJECT * n // 3)
-    if n < 4 or m < max(fewest, 30):
-        what = "4 objects or more" if n < 4 else f"{max(fewest, 30):,} answers about so many"
+    fewest = max(fewest_answers(n), 30)
+    if n < 4 or m < fewest:
+        what = "4 objects or more" if n < 4 else f"{fewest:,} answers about so many"
         raise StatementError(
             f"the pilot has {m:,} answers about {n:,} objects; a plan needs {what}; collect more, "
             f"or plan without it",
@@ -377,6 +414,25 @@ def _objects(n_objects: int | None, pilot: Statements | None) -> int:
             parameter="n_objects",
         )
     return pilot.n_objects
+
+
+def _paid_answers(price: float | None, budget: float | None, n: int) -> int | None:
+    """The answers that a budget pays for; None without one."""
+    if budget is None:
+        return None
+    budget = real_number("budget", budget, most=MOST_MONEY, positive=True)
+    if price is None:
+        raise ParameterError(
+            f"a budget needs the price of one answer; use {option('price')}", parameter="price"
+        )
+    fewest = fewest_answers(n)
+    if budget < fewest * price:
+        raise ParameterError(
+            f"a budget of {budget:g} pays for {int(budget / price):,} answers; {n} objects "
+            f"need {fewest:,} before anything can be said, so {fewest * price:g} or more",
+            parameter="budget",
+        )
+    return int(budget / price + 1e-9)
 
 
 def _seconds(
@@ -415,24 +471,29 @@ def _spread(m: float, values: FloatArray) -> Expected:
     return Expected(float(m), middle, low, high)
 
 
-def _needed(
-    curve: Curve, goal: Goal, n: int, target: float, sure: float
-) -> tuple[int, int, int] | None:
-    """The answers of a plan, and the ends of their interval; None where they cannot be had."""
-    fewest = -(-LEAST_PER_OBJECT * n // 3)
+def _logs(curve: Curve, goal: Goal, n: int, target: float) -> FloatArray:
+    """The logarithm of the answers that each virtual study needs."""
     if isinstance(curve, Thresholds):
-        logs = curve.needed()
-        farthest = np.log(100 * PER_OBJECT[-1] * n)
-    else:
-        # a set of up to 3.5 objects on average is one of three
-        missing = (target + 0.5) / (n + 1) if goal == "medoid" else 1 - target
-        logs = curve.needed(missing)
-        farthest = np.log(1000 * PER_OBJECT[-1] * n)
-    low, middle, high = np.quantile(logs, [0.025, sure, max(sure, 0.975)]).tolist()
-    if np.quantile(logs, 0.5) > farthest:
+        return curve.needed()
+    # a set of up to 3.5 objects on average is one of three
+    return curve.needed((target + 0.5) / (n + 1) if goal == "medoid" else 1 - target)
+
+
+def _sure(goal: Goal, target: float) -> float:
+    """The share of studies that a plan is to be enough for."""
+    return target if goal == "difference" else PLAN_LEVEL
+
+
+def _needed(curve: Curve, goal: Goal, n: int, target: float) -> tuple[int, int, int] | None:
+    """The answers of a plan, and the ends of their interval; None where they cannot be had."""
+    logs, sure = _logs(curve, goal, n, target), _sure(goal, target)
+    farthest = np.log((100 if isinstance(curve, Thresholds) else 1000) * PER_OBJECT[-1] * n)
+    if np.median(logs) > farthest:
         return None
-    ends = [max(_round(np.exp(min(x, farthest + 1))), fewest) for x in (middle, low, high)]
-    return ends[0], ends[1], ends[2]
+    ends = np.quantile(logs, [sure, 0.025, max(sure, 0.975)])
+    middle, low, high = (_round(np.exp(min(end, farthest + 1))) for end in ends)
+    fewest = fewest_answers(n)
+    return max(middle, fewest), max(low, fewest), max(high, fewest)
 
 
 def _round(number: float) -> int:
@@ -445,99 +506,9 @@ def _round(number: float) -> int:
     return int(np.ceil(number / unit - 1e-9) * unit)
 
 
-def _kind_plan(kind: Kind, needed: tuple[int, int, int] | None, seconds: float) -> KindPlan:
-    assert needed is not None
-    return KindPlan(kind, *needed, seconds, needed[0] * seconds / 3600)
-
-
-def _made(
-    goal: Goal,
-    n: int,
-    target: float,
-    best: KindPlan,
-    kinds: list[KindPlan],
-    curve: Curve,
-    people: People,
-    raters: int | None,
-    price: float | None,
-    budget: float | None,
-) -> Plan:
-    work = partial(
-        _shared_out,
-        possible=n_questions(best.kind, n),
-        seconds=best.seconds,
-        raters=raters,
-        goal=goal,
-    )
-    needed = who = work(best.answers)
-    bought = None
-    if budget is not None and price is not None:
-        paid, fewest = int(budget / price + 1e-9), -(-LEAST_PER_OBJECT * n // 3)
-        who = _within(paid, needed, best.answers, work)
-        if who.total - who.again < fewest:
-            raise ParameterError(
-                f"the budget pays for {paid:,} answers, of which {counted(who.raters, 'rater')} "
-                f"would give {who.total - who.again:,} to questions of their own; {n} objects need "
-                f"{fewest:,} before anything can be said",
-                parameter="budget",
-            )
-    if raters is not None and who.raters > raters:
-        raise ParameterError(
-            f"{counted(raters, 'rater')} cannot give so many answers: {n} objects make "
-            f"{n_questions(best.kind, n):,} questions of kind {best.kind}, and nobody is asked "
-            f"one twice; ask {who.raters:,} or more",
-            parameter="raters",
-        )
-    if who is not needed and price is not None:
-        bought = Bought(
-            who.raters,
-            who.repeats,
-            who.shared,
-            who.questions,
-            who.total,
-            who.questions * best.seconds / 60,
-            who.total * price,
-            _expected(curve, float(who.total - who.again), goal, n),
-        )
-    seen = np.geomspace(max(best.low / 4, LEAST_PER_OBJECT * n / 3), 2 * best.high, 13)
-    seen = np.unique([_round(m) for m in seen])
-    points = tuple(_expected(curve, float(m), goal, n) for m in seen)
-    prices = None
-    if price is not None:
-        prices = (work(best.low).total * price, work(best.high).total * price)
-    made = Plan(
-        goal=goal,
-        n_objects=n,
-        kind=best.kind,
-        quality=AIMS[goal].quality,
-        target=target,
-        answers=best.answers,
-        low=best.low,
-        high=best.high,
-        raters=needed.raters,
-        repeats=needed.repeats,
-        shared=needed.shared,
-        questions=needed.questions,
-        total=needed.total,
-        seconds=best.seconds,
-        minutes=needed.questions * best.seconds / 60,
-        price=None if price is None else needed.total * price,
-        price_interval=prices,
-        curve=points,
-        bought=bought,
-        kinds=tuple(kinds),
-        pilot=None if people.pilot is None else len(people.pilot),
-        assumed=tuple(_assumed(goal, n, people)),
-        remarks=(),
-        _curve=curve,
-        _work=who,
-    )
-    return replace(made, remarks=tuple(_remarks(made, people)))
-
-
-def _within(paid: int, needed: _Work, wanted: int, work: Callable[[int], _Work]) -> _Work:
+def _within(paid: int, whole: _Work, wanted: int, work: Callable[[int], _Work], n: int) -> _Work:
     """What so many paid answers allow: what is asked again is paid for too."""
-    who = needed
+    who = whole
     while who.total > paid:
         wanted -= max((who.total - paid) // 2, 1)
         if wanted < 1:
@@ -546,6 +517,13 @@ def _within(paid: int, needed: _Work, wanted: int, work: Callable[[int], _Work])
                 parameter="raters",
             )
         who = work(wanted)
+    if who.own < fewest_answers(n):
+        raise ParameterError(
+            f"the budget pays for {paid:,} answers, of which {counted(who.raters, 'rater')} "
+            f"would give {who.own:,} to questions of their own; {n} objects need "
+            f"{fewest_answers(n):,} before anything can be said",
+            parameter="budget",
+        )
     return who
 
 
@@ -564,25 +542,26 @@ class _Work:
         return self.new + self.repeated + self.common
 
     @property
-    def questions(self) -> int:
-        return self.rounds * self.length
-
-    @property
-    def repeats(self) -> int:
-        return self.rounds * self.repeated
-
-    @property
-    def shared(self) -> int:
-        return self.rounds * self.common
-
-    @property
-    def again(self) -> int:
-        """Answers to questions that are asked again on purpose."""
-        return self.raters * self.repeats + (self.raters - 1) * self.shared
-
-    @property
     def total(self) -> int:
-        return self.raters * self.questions
+        return self.raters * self.rounds * self.length
+
+    @property
+    def own(self) -> int:
+        """Answers but those to questions that are asked again on purpose."""
+        return self.rounds * (self.raters * self.new + self.common)
+
+    def facts(self, seconds: float, price: float | None) -> dict[str, Any]:
+        """What a plan says of it."""
+        questions = self.rounds * self.length
+        return {
+            "raters": self.raters,
+            "repeats": self.rounds * self.repeated,
+            "shared": self.rounds * self.common,
+            "questions": questions,
+            "total": self.total,
+            "minutes": questions * seconds / 60,
+            "price": None if price is None else self.total * price,
+        }
 
 
 def _shared_out(
@@ -616,150 +595,54 @@ def _shared_out(
 
 
 def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
-    if people.pilot is not None:
-        where = "where the objects lie, " if goal not in ("groups", "classes") else ""
-        yield f"{where}how many answers are wrong and how sharp they are: as the pilot allows"
+    low, high = SHARPNESS
+    if people.pilot is None:
+        yield NOTES["sharpness"].format(low=low, high=high)
     else:
-        yield (
-            f"answers follow distances about as sharply as in public studies (a mean distance of "
-            f"{SHARPNESS[0]:g} to {SHARPNESS[1]:g} on the choice map)"
-        )
+        places = "where the objects lie, " if goal not in ("groups", "classes") else ""
+        yield NOTES["as the pilot"].format(places=places)
     if people.error_rate is not None:
-        yield f"{people.error_rate:.0%} of the answers are careless"
+        yield NOTES["error rate"].format(rate=people.error_rate)
     elif people.pilot is None:
         low, high = ERROR_RATES
-        yield f"{low:.0%} to {high:.0%} of the answers are careless"
+        yield NOTES["error rates"].format(low=low, high=high)
     if people.dimension is not None:
-        noun = "dimension" if people.dimension == 1 else "dimensions"
-        yield f"objects vary along {people.dimension} {noun}"
+        yield NOTES["dimensions"].format(dimensions=counted(people.dimension, "dimension"))
     elif people.pilot is None:
-        yield "objects vary along 2, 3 or 5 dimensions"
-    if goal == "groups":
-        yield f"there are {GROUPS[0]} groups, {GROUPS[1]:g} standard deviations apart"
-    if goal == "classes":
-        yield (
-            f"there are {CLASSES[0]} classes, {CLASSES[1]:g} standard deviations apart, and half "
-            f"of the objects have labels"
-        )
+        yield NOTES["dimensions"].format(dimensions="2, 3 or 5 dimensions")
+    if goal in ("groups", "classes"):
+        number, apart = GROUPS if goal == "groups" else CLASSES
+        yield NOTES[goal].format(number=number, apart=apart)
     if goal == "difference":
-        yield (
-            f"half of the people see {max(round(ELSEWHERE * n), 1)} of the {n} objects elsewhere; "
-            f"everybody weighs the dimensions a little differently"
-        )
-    yield "questions are drawn at random"
+        yield NOTES[goal].format(elsewhere=max(round(ELSEWHERE * n), 1), objects=n)
+    yield NOTES["random"]
 
 
-def _remarks(made: Plan, people: People) -> Iterator[str]:
+def _remarks(made: Plan, pilot: Statements | None) -> Iterator[str]:
+    n, possible = made.n_objects, n_questions(made.kind, made.n_objects)
     if made.bought is not None:
-        bought = made.bought
-        yield (
-            f"the budget pays for {bought.total:,} of {made.total:,} answers, of "
-            f"{counted(bought.raters, 'rater')} with {counted(bought.questions, 'question')} each, "
-            f"for {bought.price:,.2f}: expect {_told(made, bought.expected)}"
+        yield NOTES["budget"].format(
+            paid=made.bought.total,
+            total=made.total,
+            raters=counted(made.bought.raters, "rater"),
+            questions=counted(made.bought.questions, "question"),
+            price=made.bought.price,
+            expected=expected_quality(made.goal, made.quality, made.bought.expected),
         )
-    if people.pilot is not None and people.pilot.chosen is not None and people.pilot.chosen.any():
-        yield (
-            "some questions of the pilot were chosen by earlier answers; the plan is for questions "
-            "that are drawn at random"
-        )
-    possible = n_questions(made.kind, made.n_objects)
+    if pilot is not None and pilot.chosen is not None:
+        yield NOTES["chosen"]
     if possible < made.answers:
-        yield (
-            f"{made.n_objects:,} objects make {possible:,} questions of kind {made.kind}, so some "
-            f"are asked of several people"
-        )
+        yield NOTES["few questions"].format(objects=n, possible=possible, kind=made.kind)
     minutes = (made.bought or made).minutes
     if minutes > _LONG:
-        yield (
-            f"{minutes:.0f} minutes are long for one sitting: ask more than {made._work.raters} "
-            f"raters, or divide it into several"
-        )
-    if made.n_objects > MOST_SIMULATED:
-        yield (
-            f"{MOST_SIMULATED} objects were simulated, with as many answers for each as "
-            f"{made.n_objects:,} would have"
-        )
-    if people.pilot is not None and people.pilot.n_objects < made.n_objects:
-        yield (
-            f"the pilot has {people.pilot.n_objects} of the {made.n_objects} objects; the others "
-            f"are taken to be like these"
-        )
-    if people.pilot is not None and people.pilot.n_objects > made.n_objects:
-        yield (
-            f"the pilot has {people.pilot.n_objects} objects; the plan is for {made.n_objects} of "
-            f"them, whichever they are"
-        )
+        yield NOTES["long"].format(minutes=minutes, raters=made._work.raters)
+    if n > MOST_SIMULATED:
+        yield NOTES["some simulated"].format(simulated=MOST_SIMULATED, objects=n)
+    if pilot is not None and pilot.n_objects != n:
+        size = "small" if pilot.n_objects < n else "large"
+        yield NOTES[f"{size} pilot"].format(pilot=pilot.n_objects, objects=n)
     if made.seconds == SECONDS[made.kind]:
-        yield (
-            "the seconds of an answer are those of public studies of other objects (odd: taken "
-            "from central); time a few of your own, and give them"
-        )
-
-
-def _told(made: Plan, point: Expected) -> str:
-    """A point of the curve in words."""
-    if made.goal == "medoid":
-        ends = f"{round(point.low)} to {round(point.high)}"
-        return f"{round(point.value)} objects that could be the most central one ({ends})"
-    if AIMS[made.goal].prior is None:
-        return f"{made.quality}: {point.value:.0%} ({point.low:.0%} to {point.high:.0%})"
-    return f"{made.quality}: {point.value:.2f} ({point.low:.2f} to {point.high:.2f})"
-
-
-def _sentences(made: Plan) -> Iterator[str]:
-    share = made.target if made.goal == "difference" else PLAN_LEVEL
-    aim = {
-        "medoid": f"at most {made.target:g} objects could be the most central one",
-        "rank": f"the rank correlation of centrality with the truth is {made.target:g}",
-        "map": f"the map predicts {made.target:.0%} of what a perfect one would beyond chance",
-        "groups": f"the groups are found (adjusted Rand index {made.target:g})",
-        "classes": f"{made.target:.0%} of the unlabeled objects get their class",
-        "difference": "the difference is found",
-    }[made.goal]
-    yield (
-        f"{made.answers:,} {made.kind} answers: with so many, {aim} in {share:.0%} of such "
-        f"studies. {_half(made)}"
-    )
-    again = f"{made.repeats} asked twice and {made.shared} asked of all"
-    yield (
-        f"{counted(made.raters, 'rater')} with {counted(made.questions, 'question')} each "
-        f"({again}): about {counted(max(round(made.minutes), 1), 'minute')} at "
-        f"{made.seconds:.1f} s an answer, {made.total:,} answers in all."
-    )
-    if made.price is not None and made.price_interval is not None:
-        low, high = made.price_interval
-        yield f"Price: {made.price:,.2f} ({low:,.2f} to {high:,.2f} for what a study may need)."
-    if len(made.kinds) > 1:
-        others = ", ".join(f"{each.kind} {each.hours:.1f} h" for each in made.kinds)
-        yield (
-            f"People's time by kind of question, the least first, without what is asked again: "
-            f"{others}."
-        )
-    yield from (f"{remark[0].upper()}{remark[1:]}." for remark in made.remarks)
-
-
-def _half(made: Plan) -> str:
-    """What half of all studies need, and most; no study is planned with fewer than the least."""
-    half, least = _median(made), -(-LEAST_PER_OBJECT * made.n_objects // 3)
-    most = f"97.5 % need no more than {made.high:,}."
-    if half <= least:
-        said = f"no more than {least:,}, without which nothing can be said"
-    else:
-        said = f"fewer than {half:,}"
-        if made.low > least:
-            most = f"95 % need {made.low:,} to {made.high:,}."
-    return f"Half of all studies need {said}; {most}"
-
-
-def _median(made: Plan) -> int:
-    curve = made._curve
-    if isinstance(curve, Thresholds):
-        logs = curve.needed()
-    else:
-        n = made.n_objects
-        missing = (made.target + 0.5) / (n + 1) if made.goal == "medoid" else 1 - made.target
-        logs = curve.needed(missing)
-    return max(_round(float(np.exp(np.median(logs)))), made.low)
+        yield NOTES["public seconds"]
 
 
 _INSTRUCTIONS: dict[Kind, str] = {
@@ -773,15 +656,14 @@ _INSTRUCTIONS: dict[Kind, str] = {
 
 def _study_yaml(made: Plan, objects: str) -> str:
     who = made._work
-    answers = who.total - who.again
     return f"""# {who.raters:,} raters, {who.total:,} answers of kind {made.kind}, \
 for the goal {made.goal} ({made.aim}).
-# Expect {_told(made, made.expected(answers))}.
+# Expect {expected_quality(made.goal, made.quality, made.expected(who.own))}.
 # Put the objects where `objects` says, then: trilens survey check .
 title: Which are alike?
 kind: {made.kind}
 languages: [en]
-objects: {_quoted(objects)}
+objects: {json.dumps(objects, ensure_ascii=False)}
 instructions: >-
   {_INSTRUCTIONS[made.kind]}
 consent:
@@ -800,7 +682,3 @@ quota:
   participants: {who.raters}
 seed: 1
 """
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

@@ -34,21 +34,12 @@ _MOST_CAREFUL = 60
 
 @dataclass(frozen=True, eq=False)
 class Excess:
-    """What the answers of each rater say beyond what is expected.
-
-    Attributes
-    ----------
-    statements : Statements
-    rater : (m,) array of int
-        0 ... n_raters - 1.
-    n_raters : int
-    expected : (m, c) array of float
-        The probability of each answer, that of the given one first.
-    """
+    """What the answers of each rater, 0 ... n_raters - 1, say beyond what is expected."""
 
     statements: Statements
     rater: IntArray
     n_raters: int
+    #: (m, c): the probability of each answer, that of the given one first.
     expected: FloatArray
 
     @cached_property
@@ -109,13 +100,7 @@ class Excess:
     def permuted_totals(
         self, within: IntArray, permutations: int, rng: np.random.Generator
     ) -> FloatArray:
-        """The sum of the diagonal of the affinities, if the answers' raters are exchanged.
-
-        Parameters
-        ----------
-        within : (m,) array of int
-            Raters are exchanged between the answers of one part.
-        """
+        """The sum of the diagonal of the affinities, if raters are exchanged within parts."""
         alone = float(self._alone(self._given).sum())
         order = np.argsort(within, kind="stable")
         found = np.empty(permutations)

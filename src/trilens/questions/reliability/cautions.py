@@ -173,12 +173,7 @@ def about_raters(
 ) -> list[Caution]:
     """Who is careless, who sees it differently, and whether most raters are careless.
 
-    Parameters
-    ----------
-    share
-        Of careless raters, including those who cannot be named.
-    noise
-        Whether the answers as a whole cannot be distinguished from guessing.
+    ``share`` is that of careless raters, including those who cannot be named.
     """
     careless = tuple(check.rater for check in checks if check.guessing)
     one_place = tuple(check.rater for check in checks if check.one_place)

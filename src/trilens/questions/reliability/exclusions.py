@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._parameters import shown, wrong
+from trilens._tabular import AsDict
 from trilens._typing import AnyArray, BoolArray, IntArray
-from trilens.agreement import AsDict
 from trilens.calibration import (
     CATCH_TRIALS_PASSED,
 )

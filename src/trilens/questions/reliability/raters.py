@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._tabular import natural
+from trilens._tabular import AsDict, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
+from trilens.agreement import Rate, cells_of, to_power
 from trilens.calibration import (
     CARELESS_FALSE_ALARMS,
     DECISIVE_ODDS,
@@ -30,7 +30,7 @@ from trilens.calibration import (
 from trilens.kinds import chance, wrong_by_chance
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
-from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.held_out import QUICKLY, Chances, folds_of, held_out, parts_of
 from trilens.maps.map import predicted
 from trilens.questions.reliability.affinity import sense_of, usual_sense
 from trilens.statements import Kind, Statements
@@ -79,8 +79,6 @@ _MOST_LAPSED = 0.95
 #: The shares of the questions that count as clear.
 _CLEAR = (0.25, 0.5)
 _Z = 1.96
-#: Maps of some of the answers are fitted less exactly.
-QUICKLY: dict[str, Any] = {"max_iter": 200, "tol": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,22 +130,8 @@ def hold_out(
     would stay near it, and know something of those that were left out. Many guesses make for a
     strong penalty and odd dimensions, and on such a map nobody can be told from those who give
     them; so maps in two dimensions with a weak penalty are tried too, and those that predict
-    better are taken.
-
-    Parameters
-    ----------
-    statements : Statements
-        So many that `can_hold_out`.
-    rater : (m,) array of int or None
-        Who answered. All answers of a rater are held out together; without raters, or with
-        one, all answers to a question.
-    fitted : Fit
-        Of the statements; the maps have its dimensions and its penalty.
-    random_state : int
-    weights : (m,) array of float, optional
-        How much each answer counts for the maps.
-    folds : int
-        Into how many parts the raters are divided; two where there are very many answers.
+    better are taken. All answers of a rater are held out together; without raters, or with one,
+    all answers to a question. Of very many answers there are two folds.
     """
     unit = question_keys(statements)[0] if rater is None else rater
     units = len(np.unique(unit))
@@ -162,16 +146,10 @@ def hold_out(
     found = []
     for d, l2 in shapes:
 
-        def attentive(learnt: BoolArray, d: int = d, l2: float = l2) -> Chances:
-            part = None if weights is None or not weights[learnt].any() else weights[learnt]
-            made = fitted.refit(
-                statements.take(learnt),
-                weights=part,
-                n_components=d,
-                l2=l2,
-                lapse="one",
-                **QUICKLY,
-            )
+        def attentive(seen: BoolArray, d: int = d, l2: float = l2) -> Chances:
+            part = None if weights is None or not weights[seen].any() else weights[seen]
+            how = {"n_components": d, "l2": l2, "lapse": "one", **QUICKLY}
+            made = fitted.refit(statements.take(seen), weights=part, **how)
             return replace(made, lapse=0.0).probabilities
 
         chances = held_out(statements, folds_of(fold), attentive)
@@ -183,17 +161,7 @@ def hold_out(
 def predicted_by_others(
     statements: Statements, who: AnyArray, fitted: Fit, random_state: int = 0
 ) -> dict[str, float]:
-    """The share of each rater's answers that a map of other raters' answers predicts, by name.
-
-    Parameters
-    ----------
-    statements : Statements
-        So many that `can_hold_out`.
-    who : (m,) array
-        The raters.
-    fitted : Fit
-        Of the statements.
-    """
+    """The share of each rater's answers that a map of other raters' answers predicts, by name."""
     rows = looked_at(statements, random_state)
     names, rater = np.unique(who, return_inverse=True)
     inside = rater[rows].astype(np.int64)
@@ -261,23 +229,13 @@ def judge_raters(
     Each rater has a lapse rate. Those of careful raters are at most 0.6 and share a
     distribution; careless raters guess throughout. How many these are, and which distribution,
     is weighed by how likely it makes the answers of all raters. Nobody is compared with a
-    typical rater, so many careless ones do not hide each other.
-
-    Parameters
-    ----------
-    chances : (m, c) array of float
-        Probabilities of attentive answers by a map of other raters' answers, that of the given
-        answer first.
-    rater : (m,) array of int
-        0 ... n_raters - 1.
-    n_raters : int
-    bound : bool
-        Whether the bound is wanted; else it is infinite.
+    typical rater, so many careless ones do not hide each other. The chances are those of
+    `HeldOut`; the bound takes time, and is infinite where it is not wanted.
     """
     c = chances.shape[1]
     best, found = -np.inf, None
     for power in _SHARPNESS:
-        flattened = _to_power(chances, power)
+        flattened = to_power(chances, power)
         careful = _log_likelihoods(flattened[:, 0], rater, n_raters, _CAREFUL, c)
         guessed = -np.bincount(rater, minlength=n_raters) * np.log(c)
         prior, share, evidence = _weigh(careful, guessed)
@@ -286,7 +244,7 @@ def judge_raters(
     assert found is not None
     flattened, careful, guessed, prior, share = found
     odds = np.exp(np.clip(guessed - _mixed(careful, prior), -600.0, 600.0))
-    opposite = _to_power(flattened, -1.0)[:, 0]
+    opposite = to_power(flattened, -1.0)[:, 0]
     against = _mixed(_log_likelihoods(opposite, rater, n_raters, _CAREFUL, c), prior)
     grid = _log_likelihoods(flattened[:, 0], rater, n_raters, _RATER_LAPSES, c)
     density = np.exp(grid - grid.max(axis=1, keepdims=True))
@@ -355,12 +313,6 @@ def _only(
     """The statements of some raters, and which of these gave each."""
     rows = np.flatnonzero(np.isin(rater, raters))
     return statements.take(rows), np.searchsorted(raters, rater[rows])
-
-
-def _to_power(chances: FloatArray, power: float) -> FloatArray:
-    u = power * np.log(np.maximum(chances, 1e-12))
-    u = np.exp(u - u.max(axis=1, keepdims=True))
-    return np.asarray(u / u.sum(axis=1, keepdims=True))
 
 
 def _log_likelihoods(
@@ -445,15 +397,9 @@ def error_rate_of(
     the lower end. Of the questions that a map of other answers calls clearest (a quarter of
     them, and half of them), some are not clear, so that the share of answers other than its own
     gives the upper end. The estimate lies half-way between the two shares. Where raters are
-    known, either end allows for how much they vary: answers of one rater err together.
-
-    Parameters
-    ----------
-    careless : (m,) array of bool, optional
-        The answers of raters who are known to be careless, and do not vary with the others.
-    own : (m, c) array of float, optional
-        The probabilities as each rater sees the objects, where raters differ: what one map for
-        all takes for lapses may be another view.
+    known, either end allows for how much they vary: answers of one rater err together; careless
+    ones do not vary with the others. Where raters differ, ``own`` has the probabilities as each of
+    them sees the objects: what one map for all takes for lapses may be another view.
     """
     seen = [unseen.seen] if own is None else [unseen.seen, own]
     share = wrong_by_chance(kind)
@@ -517,12 +463,6 @@ def as_each_sees(
 
     Careless raters see nothing, and have those of the others. None where the weights hardly
     vary, or cannot be determined.
-
-    Parameters
-    ----------
-    careless : (m,) array of bool
-    fitted : Fit
-        Of the statements; the map has its dimensions and its penalty.
     """
     looking = statements.take(~careless)
     if (
@@ -651,15 +591,8 @@ def check_raters(
 ) -> tuple[RaterCheck, ...]:
     """A row for each rater.
 
-    Parameters
-    ----------
-    rater : (m,) array of int
-        Of each answer, among the ``names``.
-    inside : (k,) array of int
-        The raters of the answers that were held out; ``hits`` says how many of each rater's
-        were predicted.
-    tests : dict
-        Test questions asked, and answered correctly, by rater.
+    ``inside`` are the raters of the answers that were held out, of which ``hits`` were predicted;
+    ``tests`` are the test questions asked, and answered correctly, by rater.
     """
     n = len(names)
     answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
@@ -667,9 +600,8 @@ def check_raters(
     share, one_place = _same_place(statements, rater, n)
     median, fast = _seconds(statements, rater, n)
     # chosen questions are harder than others: they do not count
-    told = np.ones(len(rater), dtype=bool) if statements.chosen is None else ~statements.chosen
-    first = np.flatnonzero(told)[:MOST_ANSWERS]
-    cells = cells_of(statements.take(first), rater[first])
+    kept = statements.asked_at_random
+    cells = cells_of(statements.take(kept), rater[kept])
     agreement, compared = cells.by_rater(*cells.between, n)
     within, _ = cells.by_rater(*cells.within, n)
     in_order = sorted(range(n), key=lambda i: natural(str(names[i])))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular, counted
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
+from trilens._tabular import Tabular, facts, plain
+from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
 from trilens.agreement import (
-    SAYS_NOTHING,
-    TOO_FEW,
     Agreement,
     Disagreement,
     Rate,
@@ -21,9 +20,8 @@ from trilens.agreement import (
     SplitHalf,
     agreement_of,
     disagreements,
-    plain,
     raters_of,
-    reachable,
+    reachable_share,
     repeats_of,
     split_half,
 )
@@ -33,7 +31,6 @@ from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.likelihood import in_own_order
-from trilens.questions.clouds import p_text
 from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
 from trilens.questions.kind import doubt_kind
 from trilens.questions.reliability.cautions import (
@@ -75,7 +72,6 @@ from trilens.questions.reliability.raters import (
 )
 from trilens.statements import Kind, Statements
 from trilens.statements.batch import Checks
-from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
 from trilens.statements.table import own_questions
@@ -200,7 +196,7 @@ class Reliability(Tabular):
     @property
     def methods(self) -> str:
         """A paragraph for the Methods section of a paper; what is not known is not in it."""
-        return " ".join(_sentences(self))
+        return " ".join(words.methods(self))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each rater."""
@@ -211,40 +207,22 @@ class Reliability(Tabular):
         """The facts in plain types, as ``trilens reliability --json`` prints them."""
         from trilens import __version__
 
-        facts = {
-            "kind": self.kind,
-            "collected": self.collected,
-            "ceiling": self.ceiling,
-            "ceiling_interval": self.ceiling_interval,
-            "no_ceiling": self.no_ceiling,
-            "between": self.between,
-            "within": self.within,
-            "reachable": self.reachable,
-            "reachable_interval": self.reachable_interval,
-            "predicted": self.predicted,
+        return {
+            **facts(self, "kind", "collected", "ceiling", "ceiling_interval", "no_ceiling"),
+            **facts(self, "between", "within", "reachable", "reachable_interval", "predicted"),
             "chance": self.chance,
-            "split_half": self.halves,
-            "error_rate": self.error_rate,
-            "error_rate_interval": self.error_rate_interval,
-            "wrong_answers": self.wrong_answers,
-            "wrong_answers_interval": self.wrong_answers_interval,
-            "repeats": self.repeats,
+            "split_half": plain(self.halves),
+            **facts(self, "error_rate", "error_rate_interval"),
+            **facts(self, "wrong_answers", "wrong_answers_interval", "repeats"),
             "rater_unit": self.unit,
             "guessing_share": self.guessing_share,
             "few_answers": FEW_ANSWERS,
-            "not_judged": self.not_judged,
-            "raters": self.raters,
-            "catch": self.catch,
-            "exclusions": self.exclusions,
-            "conditions": self.conditions,
-            "aside": self.aside,
-            "disagreement": {"questions": self.questions, "pairs": self.pairs},
-            "groups": None if self.groups is None else self.groups.to_dict(),
-            "cautions": [caution.to_dict() for caution in self.cautions],
+            **facts(self, "not_judged", "raters", "catch", "exclusions", "conditions", "aside"),
+            "disagreement": facts(self, "questions", "pairs"),
+            **facts(self, "groups", "cautions"),
             "version": __version__,
             "methods": self.methods,
         }
-        return {key: plain(value) for key, value in facts.items()}
 
 
 def reliability(
@@ -300,40 +278,21 @@ def reliability(
     """
     seed = seed_of(random_state)
     given, fitted = with_fit(answers)
-    asked_for = any(each is not None for each in (by, catch, repeated, selection))
+    reading = own = once = None
     if isinstance(given, Answers) and not given.in_counts:
+        asked_for = any(each is not None for each in (by, catch, repeated, selection))
         if not given.held and not asked_for:
             return _of_passes(given, fit(given, random_state=seed) if fitted is None else fitted)
-        return _of_answers(given, fitted, by, catch, repeated, selection, seed)
+        if given.kind_assumed:
+            doubt_kind(given)
+        reading, every = given.reading, given.with_repeats
+        if every is not given:
+            # questions that were repeated tell how well raters agree with themselves
+            once, given, fitted = given.read(), every, None
+        if given.selects and selection is None:
+            own, selection = given.read(), given.selection
+            given = given.everything
     everything = statements_of(given, "reliability")
-    used = _Used.of(everything, catch, repeated, selection)
-    if used.statements is not everything:
-        fitted = None  # it is of other answers
-    labels = None if by is None else groups_given(everything, by).labels
-    return _checked(used, everything, fitted, labels, seed)
-
-
-def _of_answers(
-    given: Answers,
-    fitted: Fit | None,
-    by: By | None,
-    catch: CatchLike | None,
-    repeated: Any,
-    selection: Selection | None,
-    seed: int,
-) -> Reliability:
-    """Of a file, a folder or a table: what it leaves out, and what its reading has found."""
-    if given.kind_assumed:
-        doubt_kind(given)
-    reading, own, once = given.reading, None, None
-    every = given.with_repeats
-    if every is not given:
-        # questions that were repeated tell how well raters agree with themselves
-        once, given, fitted = given.read(), every, None
-    if given.selects and selection is None:
-        own, selection = given.read(), given.selection
-        given = given.everything
-    everything = given.read()
     labels = None if by is None else groups_given(given, by).labels
     used = _Used.of(everything, catch, repeated, selection)
     if own is not None and not used.tests.asked.any():
@@ -421,7 +380,7 @@ def _checked(
             chance=chance(given.kind),
             parts=parts,
             marks=np.full(len(everything), "", dtype="U13"),
-            no_ceiling="there are no answers",
+            no_ceiling=words.NO_CEILING["no answers"],
         )
     groups = None
     if labels is not None:
@@ -433,17 +392,21 @@ def _checked(
     passed = _tests_by_rater(everything, used.kept & tests.asked, tests.right, checks)
     ordered = in_own_order(given)[0]
     predictions = _held_out(ordered, passed, fitted, seed)
-    enough = predictions.fitted if is_enough(given) else None
-    best, best_ends = reachable_share(between, ordered, enough)
+    chances_of = None
+    if predictions.fitted is not None and is_enough(given):
+        chances_of = predictions.fitted.probabilities
+    best, best_ends = reachable_share(between, ordered, chances_of)
     exclusions, marks = exclusions_of(
         everything,
         raters_of(everything)[1],
         unit or "rater",
         used.selection,
         tests,
-        predictions.raters,
+        predictions.fields.get("raters", ()),
     )
-    questions, pairs = ((), ()) if between is None else disagreements(given, who, counting)
+    kept = slice(None) if counting is None else np.flatnonzero(counting)
+    whose = None if who is None else who[kept]
+    questions, pairs = ((), ()) if between is None else disagreements(given[kept], whose)
     return Reliability(
         kind=given.kind,
         collected=collected,
@@ -467,14 +430,6 @@ def _checked(
         reachable=best,
         reachable_interval=best_ends,
         halves=split_half(ordered, unit, raters_of(ordered)[1], seed),
-        unit=unit if predictions.raters else None,
-        raters=predictions.raters,
-        guessing_share=predictions.careless,
-        predicted=predictions.predicted,
-        error_rate=None if predictions.error is None else predictions.error.estimate,
-        error_rate_interval=_ends(predictions.error),
-        wrong_answers=None if predictions.wrong is None else predictions.wrong.estimate,
-        wrong_answers_interval=_ends(predictions.wrong),
         repeats=repeats,
         questions=questions,
         pairs=pairs,
@@ -482,6 +437,7 @@ def _checked(
         catch=_tests_passed(used.kept, tests, checks),
         aside="" if reading is None else own_questions(reading.set_aside),
         groups=groups,
+        **predictions.fields,
     )
 
 
@@ -542,15 +498,12 @@ def _tests_passed(kept: BoolArray, tests: Catch, checks: Checks | None) -> dict[
 
 @dataclass(frozen=True, eq=False)
 class _HeldOut:
-    """What predicting some answers from the others says; None where they are too few."""
+    """What predicting some answers from the others says; nothing where they are too few."""
 
     fitted: Fit | None
-    predicted: float | None = None
-    error: Rate | None = None
-    wrong: Rate | None = None
-    careless: float | None = None
-    raters: tuple[RaterCheck, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    #: Fields of `Reliability`.
+    fields: dict[str, Any] = field(default_factory=dict)
 
 
 def _held_out(
@@ -594,15 +547,15 @@ def _held_out(
     error = error_rate_of(last, given.kind, inside, careless, own)
     if not noise:
         cautions += about_errors(error)
-    return _HeldOut(
-        fitted=fitted,
-        predicted=float(first.right.mean()),
-        error=error,
-        wrong=wrong_rate_of(last),
-        careless=share,
-        raters=checks,
-        cautions=tuple(cautions),
-    )
+    fields = {
+        "predicted": float(first.right.mean()),
+        **_rate("error_rate", error),
+        **_rate("wrong_answers", wrong_rate_of(last)),
+        "raters": checks,
+        "unit": unit if checks else None,
+        "guessing_share": share,
+    }
+    return _HeldOut(fitted, tuple(cautions), fields)
 
 
 def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
@@ -625,7 +578,7 @@ def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
     predictions = _HeldOut(inner)
     if fitted.n_objects <= _MOST_PREDICTED:
         predictions = _held_out(S, {}, inner, fitted.seed)
-    best, best_ends = reachable_share(between, S, inner)
+    best, best_ends = reachable_share(between, S, inner.probabilities)
     return Reliability(
         kind=kind,
         collected=collected,
@@ -642,176 +595,11 @@ def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
         no_ceiling=no_ceiling,
         reachable=best,
         reachable_interval=best_ends,
-        predicted=predictions.predicted,
-        error_rate=None if predictions.error is None else predictions.error.estimate,
-        error_rate_interval=_ends(predictions.error),
-        wrong_answers=None if predictions.wrong is None else predictions.wrong.estimate,
-        wrong_answers_interval=_ends(predictions.wrong),
         conditions=tuple(map(str, answers.where)),
+        **predictions.fields,
     )
 
 
-def reachable_share(
-    between: Agreement | None, statements: Statements, fitted: Fit | None
-) -> tuple[float | None, tuple[float, float] | None]:
-    """What the best model could predict, with its interval; None where raters' agreement is.
-
-    Parameters
-    ----------
-    between : Agreement or None
-    statements : Statements
-    fitted : Fit, optional
-        Of objects in the same order.
-    """
-    if between is None:
-        return None, None
-    chances: FloatArray | None = None
-    if fitted is not None:
-        first = np.unique(question_keys(statements)[0], return_index=True)[1]
-        chances = fitted.probabilities(statements.take(first))
-    best, low, high = (
-        reachable(share, statements.kind, chances)
-        for share in (between.share, between.low, between.high)
-    )
-    return best, (low, high)
-
-
-def _ends(rate: Rate | None) -> tuple[float, float] | None:
-    return None if rate is None else (rate.low, rate.high)
-
-
-_QUESTIONS = {
-    "central": "which of three objects is the most central",
-    "odd": "which of three objects is the odd one out",
-    "closer": "which of two objects is closer to a third",
-}
-
-
-def _sentences(found: Reliability) -> Iterator[str]:
-    yield _said_of_collection(found)
-    yield from _said_of_exclusions(found)
-    yield from _said_of_agreement(found)
-    yield from _said_of_prediction(found)
-    if found.halves is not None:
-        yield (
-            f"The split-half reliability of the objects' depths was "
-            f"{round(found.halves.reliability, 2) + 0.0:.2f} (Spearman-Brown corrected, mean of "
-            f"{found.halves.splits} random splits of the {found.halves.unit}s)."
-        )
-    yield from _said_of_raters(found)
-    if found.groups is not None and found.groups.p_value is not None:
-        sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in found.groups.groups)
-        verb = "differed" if found.groups.differ else "could not be distinguished"
-        yield (
-            f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
-            f"{found.groups.permutations:,} permutations of {found.unit}s, "
-            f"{p_text(found.groups.p_value)}{_on_shared(found.groups.shared)})."
-        )
-    from trilens import __version__
-
-    yield f"All figures were computed with trilens {__version__}; intervals are 95% intervals."
-
-
-def _said_of_collection(found: Reliability) -> str:
-    c = found.collected
-    who = "Raters were"
-    if c["raters"]:
-        who = f"{counted(c['raters'], 'rater')} {_were(c['raters'])}"
-        if found.unit == "round":
-            who = f"In {counted(c['raters'], 'round')}, raters were"
-    return (
-        f"{who} asked {_QUESTIONS[found.kind]}; {counted(c['answers'], 'answer')} about "
-        f"{counted(c['objects'], 'object')} {_were(c['answers'])} collected."
-    )
-
-
-def _said_of_exclusions(found: Reliability) -> Iterator[str]:
-    skipped = found.collected.get("skipped", 0)
-    if skipped:
-        yield (
-            f"{counted(skipped, 'further row')} of the data could not be read as "
-            f"{'an answer' if skipped == 1 else 'answers'} and {_were(skipped)} skipped."
-        )
-    checks = found.collected.get("checks", 0)
-    if checks:
-        yield (
-            f"{counted(checks, 'further row')} {'shows' if checks == 1 else 'show'} an object "
-            f"twice: {'it was' if checks == 1 else 'they were'} taken as "
-            f"{'a test question' if checks == 1 else 'test questions'}, and not as "
-            f"{'an answer' if checks == 1 else 'answers'}."
-        )
-    if found.aside:
-        yield f"Answers to the survey's own questions are no part of the findings: {found.aside}."
-    if found.conditions:
-        yield (
-            f"Only answers with {' and '.join(found.conditions)} were counted; how many others "
-            f"there are is not known."
-        )
-        return
-    done = [step for step in found.exclusions if step.done and step.answers]
-    if not done:
-        yield f"No {'other ' if skipped or checks or found.aside else ''}answers were excluded."
-        return
-    listed = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
-    left = counted(done[-1].left, "answer")
-    yield f"The following answers were excluded: {listed}, leaving {left}."
-
-
-def _said_of_agreement(found: Reliability) -> Iterator[str]:
-    between, within = found.between, found.within
-    if between is None:
-        yield f"A noise ceiling cannot be estimated: {found.no_ceiling}."
-    else:
-        whose = "" if found.unit is None else f"from different {found.unit}s "
-        yield (
-            f"Two answers {whose}to the same question agreed in {_share(between)} of cases "
-            f"({counted(between.questions, 'question')}, each counted once; chance: "
-            f"{found.chance:.0%}), so no model that treats all raters alike could predict "
-            f"more than about {found.reachable:.0%} of the answers."
-        )
-    if within is not None:
-        yield (
-            f"Two answers from the same {found.unit or 'rater'} to the same question agreed in "
-            f"{_share(within)} of cases ({counted(within.questions, 'question')})."
-        )
-
-
-def _said_of_prediction(found: Reliability) -> Iterator[str]:
-    if found.predicted is None:
-        return
-    learnt = f"the answers from other {found.unit}s" if found.unit else "answers to other questions"
-    yield f"A choice map of {learnt} predicted {found.predicted:.0%} of the held-out answers."
-    if found.error_rate is not None and found.error_rate_interval is not None:
-        low, high = found.error_rate_interval
-        yield (
-            f"The estimated error rate on clear questions was {found.error_rate:.0%} "
-            f"({_span(low, high)})."
-        )
-
-
-def _said_of_raters(found: Reliability) -> Iterator[str]:
-    if found.catch is not None:
-        yield (
-            f"Test questions were answered correctly in {found.catch['right']:,} of "
-            f"{found.catch['asked']:,} cases."
-        )
-    advised = [step for step in found.exclusions if not step.done and step.answers]
-    if advised:
-        listed = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
-        yield f"{listed[:1].upper()}{listed[1:]} were flagged but not excluded."
-
-
-def _on_shared(questions: int | None) -> str:
-    return "" if questions is None else f", on the {questions:,} questions asked in all groups"
-
-
-def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
-def _share(found: Agreement) -> str:
-    return f"{found.share:.0%} ({_span(found.low, found.high)})"
-
-
-def _span(low: float, high: float) -> str:
-    return TOO_FEW if high - low >= SAYS_NOTHING else f"{low:.0%} to {high:.0%}"
+def _rate(name: str, rate: Rate) -> dict[str, Any]:
+    """A share and its interval, as fields of the result."""
+    return {name: rate.estimate, f"{name}_interval": (rate.low, rate.high)}
