@@ -358,7 +358,7 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(200)])
     S = tl.Statements(answered(asked), n, kind="central")
     by_all, by_share = [], []
-    for _ in range(3):
+    for _ in range(4):
         found = tl.next_questions(fit_answers(S, How(2, 0.1)), "medoid", 150, rater="new")
         S = tl.concatenate(
             [

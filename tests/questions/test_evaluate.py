@@ -14,7 +14,7 @@ import trilens as tl
 from people import survey
 from trilens.agreement import agreement_between
 from trilens.errors import DissimilarityError, ParameterError, StatementError
-from trilens.questions.evaluate.evaluation import Yardstick
+from trilens.questions.evaluate.evaluation import Yardstick, compare_all
 from trilens.statements import Statements
 
 RNG = np.random.default_rng(3)
@@ -405,6 +405,16 @@ def test_one_table_as_they_are_and_aligned(several):
     from trilens.plots import models_against_ceiling
 
     assert len(models_against_ceiling(found).get_legend_handles_labels()[1]) == 1
+
+
+def test_how_far_it_has_come_is_told(several):
+    S, models, _ = several
+    shares = []
+    given = {"bent": {"embedding": models["bent"], "metric": "euclidean"}}
+    compare_all(S[:60], given, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(shares) > 30
 
 
 def test_alignment_in_any_order_of_rows_and_objects(several):

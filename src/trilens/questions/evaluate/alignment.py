@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood, object_order
@@ -37,7 +37,11 @@ _COMPILED_FROM = 1000
 
 
 def by_aligned_embedding(
-    statements: Statements, embedding: Any, metric: Metric, seed: int = 0
+    statements: Statements,
+    embedding: Any,
+    metric: Metric,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Predictions:
     """By the distances of vectors after a linear map, fitted to other answers and objects.
 
@@ -56,8 +60,11 @@ def by_aligned_embedding(
     of_answer = groups[statements.triples]
     loss: list[FloatArray] = []
     tried = len(_PENALTIES)
+    threes = list(combinations(range(int(groups.max()) + 1), 3))
     with one_blas_thread():
-        for number, held in enumerate(combinations(range(int(groups.max()) + 1), 3)):
+        for number, held in enumerate(threes):
+            if progress is not None:
+                progress(number / len(threes))
             named = np.isin(of_answer, held)
             rows = np.flatnonzero(named.all(axis=1) & (part_of < 0))
             if not len(rows):

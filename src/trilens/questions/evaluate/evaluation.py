@@ -26,6 +26,7 @@ from trilens.calibration import (
     MODELS_SIGNIFICANCE,
 )
 from trilens.errors import ParameterError, StatementError, option
+from trilens.maps.descent import part_of
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.evaluate.alignment import by_aligned_embedding
 from trilens.questions.evaluate.predictions import (
@@ -428,13 +429,18 @@ def _log_loss(said: Predictions) -> tuple[float, float | None]:
     return float(found.fun), float(typical / np.exp(found.x))
 
 
-def yardstick_of(statements: Statements, seed: int = 0, fitted: Fit | None = None) -> Yardstick:
+def yardstick_of(
+    statements: Statements,
+    seed: int = 0,
+    fitted: Fit | None = None,
+    progress: Progress | None = None,
+) -> Yardstick:
     """The ceiling of statements; a map is fitted where there are repeats, and no fit is given."""
     agreement, _, why_not = agreement_of(_with_raters(statements))
     if agreement is None:
         return Yardstick(None, None, None, why_not)
     if fitted is None and is_enough(statements):
-        fitted = fit(statements, random_state=seed)
+        fitted = fit(statements, random_state=seed, progress=progress)
     chances_of = None if fitted is None else fitted.probabilities
     best, interval = reachable_share(agreement, statements, chances_of)
     return Yardstick(best, interval, agreement, None)
@@ -579,10 +585,6 @@ def _each_its_own(raters: AnyArray) -> AnyArray:
     return named.astype(str)
 
 
-#: How much longer the search for a linear map takes than the rest of an evaluation.
-_STEPS_TO_ALIGN = 8
-
-
 def compare_all(
     answers: Fit | Statements,
     models: Mapping[str, Mapping[str, Any]],
@@ -594,29 +596,22 @@ def compare_all(
     """Several models, by name the arguments of `evaluate`, against the same answers."""
     statements = statements_of(answers, "evaluate")
     fitted = answers if isinstance(answers, Fit) else None
-    same: dict[str, Any] = {
-        "yardstick": yardstick_of(statements, seed_of(random_state), fitted),
-        "random_state": random_state,
-    }
+    seed = seed_of(random_state)
     vectors = [name for name, given in models.items() if aligned and "embedding" in given]
-    steps = 1 + _STEPS_TO_ALIGN * len(vectors) + len(models)
-    done = 0
-
-    def advance(by: int) -> None:
-        nonlocal done
-        done += by
-        if progress is not None:
-            progress(done / steps)
-
-    advance(1)
+    # the ceiling takes about as long as a linear map; what is left takes no time
+    share = 1 / (1 + len(vectors))
+    yardstick = yardstick_of(statements, seed, fitted, part_of(progress, 0.0, share))
     bent = []
-    for name in vectors:
-        bent.append(evaluate(statements, name=name, aligned=True, **models[name], **same))
-        advance(_STEPS_TO_ALIGN)
-    raw = []
-    for name, given in models.items():
-        raw.append(evaluate(statements, name=name, **given, **same))
-        advance(1)
+    for done, name in enumerate(vectors, 1):
+        part = part_of(progress, done * share, share)
+        said = by_aligned_embedding(statements, **models[name], seed=seed, progress=part)
+        bent.append(evaluated(name, statements, said, yardstick, seed))
+    raw = [
+        evaluate(statements, name=name, **given, yardstick=yardstick, random_state=random_state)
+        for name, given in models.items()
+    ]
+    if progress is not None:
+        progress(1.0)
     return compare_models(raw, aligned=bent or None, random_state=random_state)
 
 
