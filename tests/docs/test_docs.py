@@ -136,3 +136,13 @@ def test_every_page_is_within_reach():
             listed |= {(index.parent / line).relative_to(DOCS).as_posix() for line in lines}
     pages = {p.relative_to(DOCS).with_suffix("").as_posix() for p in DOCS.glob("**/*.md")}
     assert pages - {"index"} <= listed
+
+
+def test_files_and_folders_that_pages_name_are_there():
+    top = DOCS.parent
+    pages = [top / "CONTRIBUTING.md", DOCS / "architecture.md", DOCS / "dependencies.md"]
+    text = "".join(page.read_text() for page in pages)
+    named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:\.pyi?|/))`", text))
+    assert len(named) > 30
+    places = (top, top / "src" / "trilens")
+    assert [name for name in named if not any((p / name).exists() for p in places)] == []
