@@ -148,3 +148,23 @@ def test_the_same_from_counts(name: str) -> None:
     # statements know names and the design; what is counted of each object is the same
     counted = {*question.per_object, *question.per_row, *question.ids} - {"low", "high", "names"}
     same(*({key: facts[key] for key in counted & facts.keys()} for facts in (expected, found)))
+
+
+def test_reliability_is_the_same_in_any_order() -> None:
+    S = tl.simulate.study(16, 300, n_raters=6, random_state=1).statements
+    rng = np.random.default_rng(2)
+    T = S.take(rng.permutation(len(S))).subset(rng.permutation(16))
+    assert tl.reliability(S).to_dict() == tl.reliability(T).to_dict()
+
+
+@pytest.mark.parametrize("method", ["krng", "lensmap"])
+def test_groups_of_counts_are_those_of_statements_in_any_order(method: str) -> None:
+    S = tl.simulate.study(n_statements=3000).statements
+    shuffled = S.take(np.random.default_rng(1).permutation(len(S))).subset(np.arange(60)[::-1])
+    every, *counted = (
+        tl.cluster(data, 3, method) for data in (S, tl.count_pairs(S), tl.count_pairs(shuffled))
+    )
+    for found in counted:
+        assert dict(zip(found.names, found.labels, strict=True)) == dict(
+            zip(every.names, every.labels, strict=True)
+        )

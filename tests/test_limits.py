@@ -1,11 +1,16 @@
-"""The same data say the same on both sides of every limit at which the work is done differently."""
+"""The same on both sides of every limit at which the work is done differently; how much is done."""
 
 from __future__ import annotations
+
+import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import trilens as tl
+from trilens.simulate import study
+from trilens.statements import Statements
 
 
 def _answers(n, d, m, error_rate, kind="central", seed=1):
@@ -75,3 +80,27 @@ def test_sets_are_as_large_on_both_sides_of_950_different_answers():
     S = _answers(20, 2, 1000, 0.15)
     one, two = (tl.medoid(S.take(np.arange(m))) for m in (900, 1000))
     assert abs(len(one.candidates) - len(two.candidates)) <= 3
+
+
+@pytest.mark.slow
+def test_a_report_of_2000_answers_takes_few_fits(monkeypatch):
+    """Each question fitting by itself took 333, and found the connected parts four times."""
+    fits, parts = [], []
+    real, connected = (
+        import_module("trilens.maps.descent").fit_choices,
+        Statements.connected_parts.func,
+    )
+
+    def counted(*arguments, **options):
+        fits.append(1)
+        return real(*arguments, **options)
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "fit_choices", None) is real:
+            monkeypatch.setattr(module, "fit_choices", counted)
+    monkeypatch.setattr(
+        Statements.connected_parts, "func", lambda S: parts.append(1) or connected(S)
+    )
+    tl.analyze(study(n_statements=2000).statements)
+    assert len(fits) <= 220  # 199 of them are of clouds, behind the p-values
+    assert len(parts) <= 2  # of the answers, and of those without careless raters

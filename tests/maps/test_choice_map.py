@@ -414,6 +414,7 @@ def test_the_cars_are_mapped_without_a_compiler(data_dir):
         "assert 0.05 < M.error_rate_ < 0.25, M.error_rate_\n"
         "assert M.score(T) > 0.7\n"
         "assert set(np.argsort(-M.depth().depth)[:2] + 1) == {7, 44}\n"
+        "assert M.fit_.medoid().name in ('6', '43')\n"
         "assert 'numba' not in sys.modules\n"
     )
     cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,8 +12,9 @@ from scipy.optimize import check_grad
 import trilens as tl
 from arrowtable import ArrowTable
 from featured_study import answers, featured, study
-from trilens.maps.features import FeaturedLikelihood, FeaturePrior, Features, read_features
+from trilens.maps.features import FeaturedLikelihood, read_features
 from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.questions.embed import embed
 
 NAMES = ("a", "b", "c", "d", "e")
 ROWS = np.random.default_rng(0).normal(3.0, 2.0, (5, 3))
@@ -92,6 +91,8 @@ def test_a_misspelt_name_is_told():
     names = ["a", "b", "c", "d", "E"]
     with pytest.warns(UserWarning, match=r"1 of 5 objects has no features \('e'\)"):
         read_features(dict(zip(names, ROWS, strict=True)), NAMES, 5)
+    # rows of other objects are no fault where nothing is missing: warnings are errors here
+    read_features(dict(zip((*NAMES, "more"), [*ROWS, ROWS[0]], strict=True)), NAMES, 5)
 
 
 @pytest.mark.parametrize(
@@ -280,9 +281,26 @@ def test_answers_too_large_to_hold_take_them_too(monkeypatch, tmp_path):
     np.testing.assert_allclose(found.map.X[order], held.map.X, atol=1e-6)
 
 
-def test_nothing_warns():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read_features(dict(zip((*NAMES, "more"), [*ROWS, ROWS[0]], strict=True)), NAMES, 5)
-    assert isinstance(prior(), FeaturePrior)
-    assert isinstance(prior().features, Features)
+# ---- questions about a fit with features
+
+
+def test_questions_take_the_map_with_features():
+    _, F, S, _ = study()
+    fitted, M = tl.fit(S, features=F), featured()
+    np.testing.assert_array_equal(fitted.map.X, M.embedding_)
+    embedded = embed(fitted, M.n_components_)
+    np.testing.assert_array_equal(embedded.points, M.embedding_)
+    y = [0, 1] * 15
+    found = tl.classify(fitted, y)
+    assert found.to_dict() == tl.classify(M, y).to_dict()
+    assert found.labels.tolist() == tl.MapClassifier().fit(S, y, features=F).transduction_.tolist()
+
+
+def test_what_features_do_not_go_with():
+    _, F, S, _ = study()
+    with pytest.raises(tl.errors.ParameterError, match="features are for the choice map"):
+        tl.MapClassifier(map="lensmap").fit(S, [0, 1] * 15, features=F)
+    with pytest.raises(tl.errors.ParameterError, match="a fit has its own features"):
+        tl.MapClassifier().fit(featured().fit_, [0, 1] * 15, features=F)
+    with pytest.raises(tl.errors.ParameterError, match="29 rows for 30 objects"):
+        tl.MapClassifier().fit(S, [0, 1] * 15, features=np.asarray(F)[:29])

@@ -38,7 +38,7 @@ from trilens.maps.features import FeaturePrior
 from trilens.maps.laplace import NO_L2, add_penalty, hold_still
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
 from trilens.maps.map import Map, shares_of
-from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
+from trilens.maps.pairs import ODDS_RANGE, Path, number_pairs, pair_code
 from trilens.maps.passes import HeldRows, Passes, StreamPart, Sums, batches, score, total
 from trilens.statements import Statements
 
@@ -116,7 +116,7 @@ def place_covariance(
     """How the places of all objects may be off together, (n d, n d); parameters as above."""
     choices, lapse = _in_classes(statements, model, lapse_of)
     with one_blas_thread():
-        H = _curvature(choices, lapse, model, l2, 1.0, prior)
+        H = _curvature(choices, lapse, model, l2, 1.0, prior, "rows")
         return np.asarray(np.linalg.inv(H), dtype=np.float64)
 
 
@@ -142,9 +142,10 @@ def _curvature(
     l2: float,
     dispersion: float,
     prior: FeaturePrior | None,
+    path: Path | None = None,
 ) -> FloatArray:
     """The expected curvature of -log posterior; shifts and turns of the whole are held."""
-    with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+    with likelihood(choices, model.length, model.alpha, 1, path) as f:
         H = f.information(model.X, lapse) / dispersion
     hold_still(H, model.X)
     add_penalty(H, max(l2, NO_L2), prior)

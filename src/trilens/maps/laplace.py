@@ -180,7 +180,8 @@ def _by_products(
     diagonal += 2 * l2 * held[:, None]
     # Shifts and turns of the whole map bend by the penalty alone, far less than the rest. They are
     # lifted to where that is, which adds to the determinant what is known.
-    free = moves_of_the_whole(X, turns=f.turns_freely)
+    axes, span, _ = np.linalg.svd(_moves_of_the_whole(X, turns=f.turns_freely), full_matrices=False)
+    free = axes[:, span > 1e-9 * span[0]]
     lifted = free if prior is None else prior.solved(free.reshape(n, -1)).reshape(free.shape)
     size = np.sqrt(np.median(diagonal)) / np.linalg.norm(lifted, axis=0)
     lifted, free = lifted * size, free * size
@@ -668,8 +669,8 @@ def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
         own[:, k, :, k] += 2 * l2 * prior.precision
 
 
-def moves_of_the_whole(X: FloatArray, *, turns: bool = True, sizes: bool = False) -> FloatArray:
-    """Orthonormal (n d, k): the moves of a map about which answers say nothing.
+def _moves_of_the_whole(X: FloatArray, *, turns: bool, sizes: bool = False) -> FloatArray:
+    """(n d, k): the moves of a map about which answers say nothing.
 
     Shifts, with ``turns`` the map's turns too, and with ``sizes`` its growth.
     """
@@ -681,13 +682,12 @@ def moves_of_the_whole(X: FloatArray, *, turns: bool = True, sizes: bool = False
         turn = np.zeros((n, d))
         turn[:, a], turn[:, b] = X[:, b], -X[:, a]
         moves.append(turn)
-    axes, size, _ = np.linalg.svd(np.array(moves).reshape(len(moves), n * d).T, full_matrices=False)
-    return np.asarray(axes[:, size > 1e-9 * size[0]])
+    return np.array(moves).reshape(len(moves), n * d).T
 
 
 def hold_still(H: FloatArray, X: FloatArray, *, turns: bool = True, sizes: bool = False) -> None:
-    """Keep the curvature from letting the map move as a whole; see `moves_of_the_whole`."""
-    free = moves_of_the_whole(X, turns=turns, sizes=sizes)
+    """Keep the curvature from letting the map move as a whole; see `_moves_of_the_whole`."""
+    free = np.linalg.qr(_moves_of_the_whole(X, turns=turns, sizes=sizes))[0]
     H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias
@@ -243,21 +244,12 @@ class Map:
     def _all_shares(self) -> FloatArray:
         """The sum, over all triples with an object, of the probability that it is chosen."""
         u = self.log_odds()
-        # exponentials of all may overflow: then triangle by triangle
-        if np.ptp(u) <= ODDS_RANGE and len(self.X) > _NUMPY_OBJECTS:
+        if np.ptp(u) <= ODDS_RANGE:
             return shares_of(u, self.kind)
         from scipy.spatial.distance import squareform
 
-        U, sums = squareform(u), np.empty(len(self.X))
-        for x, own in enumerate(U):
-            if self.kind == "closer":
-                share = _softmax_first(own[:, None], U)
-            else:
-                share = _softmax_first(U, own[:, None], own) / 2
-            share[x] = share[:, x] = 0.0
-            np.fill_diagonal(share, 0.0)
-            sums[x] = share.sum()
-        return sums
+        # exponentials of all would overflow: triangle by triangle
+        return _summed(squareform(u), self.kind, _softmax_first)
 
     def log_odds(self) -> FloatArray:
         """The logarithms of the odds of choosing each pair, as `scipy.spatial.distance.pdist`."""
@@ -310,11 +302,25 @@ def shares_of(u: FloatArray, kind: Kind) -> FloatArray:
     """
     from scipy.spatial.distance import squareform
 
+    odds = squareform(np.exp(u - u.mean()))
+    if len(odds) <= _NUMPY_OBJECTS:
+        with np.errstate(invalid="ignore"):  # an object beside itself
+            return _summed(odds, kind, lambda first, *others: first / (first + sum(others)))
     from trilens.maps import _kernels
 
-    odds = squareform(np.exp(u - u.mean()))
     sums = np.zeros(len(odds))
     (_kernels.rank_shares if kind == "closer" else _kernels.triangle_shares)(odds, sums)
+    return sums
+
+
+def _summed(W: FloatArray, kind: Kind, share: Callable[..., FloatArray]) -> FloatArray:
+    """The sums of `shares_of`, by a function of the chosen pair and the others beside it."""
+    sums = np.empty(len(W))
+    for x, own in enumerate(W):
+        found = share(own[:, None], W) if kind == "closer" else share(W, own[:, None], own) / 2
+        found[x] = found[:, x] = 0.0
+        np.fill_diagonal(found, 0.0)
+        sums[x] = found.sum()
     return sums
 
 
