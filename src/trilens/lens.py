@@ -420,17 +420,8 @@ def spectral_clusters(
     """k-means on the first eigenvectors of the random-walk Laplacian (Shi and Malik, 2000).
 
     The eigenvectors solve the generalised problem L u = lambda D u; they are those of the
-    symmetric matrix D^-1/2 W D^-1/2 of largest eigenvalue, times D^-1/2. No more vertices than
-    clusters are a cluster each.
-
-    Parameters
-    ----------
-    W : (n, n) csr_array
-        Symmetric weights; every vertex has a neighbor.
-    l : int
-        The number of clusters.
-    n_init : int
-        Starts of k-means, of which the best counts.
+    symmetric matrix D^-1/2 W D^-1/2 of largest eigenvalue, times D^-1/2. Every vertex of W has a
+    neighbor; no more vertices than clusters are a cluster each.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

@@ -201,20 +201,11 @@ def _tile_and_key(x: Any, y: Any, n_side: int) -> tuple[Any, Any]:
 def scatter(
     ids: Int32Array, n_side: int, closer: bool, pool: AnyArray, end: AnyArray, before: AnyArray
 ) -> None:
-    """Deal the pairs of statements out to lists, one for each tile and plane.
+    """Deal the pairs of statements, ``ids`` end to end, out to lists for each tile and plane.
 
-    Parameters
-    ----------
-    ids
-        The statements end to end.
-    n_side
-        Tiles per side of the matrix; list ``2 * (row * n_side + column) + plane``.
-    pool : (blocks * 1024,) uint16
-        Room for the keys; a list takes a fresh block when its last one is full.
-    end : (2 * n_side**2,) uint32, zeros
-        Where in the pool each list goes on; 0 for an empty list.
-    before : (blocks,) int32
-        The block that precedes a block in its list, -1 for the first.
+    List ``2 * (row * n_side + column) + plane`` goes on at ``end`` in the pool, 0 where it is
+    empty, and takes a fresh block of the pool when its last one is full; ``before`` is the block
+    that precedes a block in its list, -1 for the first.
     """
     m = len(ids) // 3
     lists = np.empty((3, _RUN), dtype=np.uint32)

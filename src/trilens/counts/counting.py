@@ -62,26 +62,10 @@ def count_files(
     The memory needed is that of the counters and of a few pieces of the files. Names become ids
     in one pass: each partition has a dictionary of its own, in the order of first appearance,
     and the counts of partitions are merged by name in the order of the files. Pairs and
-    classes need the ids beforehand and take a second pass.
+    classes need the ids beforehand and take a second pass, the only one where ``first``, the counts
+    without them, is given. The counts are the same, bit for bit, whatever the threads, the cluster
+    and the checkpoints. The parameters are those of `Answers` and `Answers.count`.
 
-    Parameters
-    ----------
-    source : path, folder, pattern, URL, or list of these
-    pairs, labels, n_threads, cluster, checkpoint, progress, tell
-        As in `Answers.count`.
-    first : Counted, optional
-        The counts of the same files without pairs and classes, where they are known: one pass
-        is then enough for these.
-    reading
-        ``kind``, ``columns``, ``where``, ... of `Answers`.
-
-    Returns
-    -------
-    Counted
-        The same, bit for bit, whatever the threads, the cluster and the checkpoints.
-
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "1.csv").write_text("cat,dog,fox\\ncat,owl,fox\\n")

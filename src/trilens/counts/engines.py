@@ -30,14 +30,7 @@ Handle: TypeAlias = Any
 
 
 def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
-    """The engine that is meant.
-
-    Parameters
-    ----------
-    cluster : None, str, or a Dask client
-        None: threads of this process. ``"local"`` or ``"local:4"``: processes of this machine,
-        one per core or so many. ``"tcp://..."`` or ``"tls://..."``: a Dask scheduler.
-    """
+    """The engine that is meant: threads of this process, processes of this machine, or Dask."""
     if cluster is None:
         return Threads(thread_count(n_threads))
     if not isinstance(cluster, str):

@@ -144,42 +144,23 @@ def _runs(path: str) -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How partitions are to be counted: plain values, that travel to any process.
-
-    Parameters
-    ----------
-    options
-        How the files are to be read.
-    encoding
-        Of text.
-    objects
-        The caller's objects; they tell bad rows, and names from missing cells.
-    skip_bad
-        Whether bad rows, and files that cannot be read, are left out and reported.
-    n_objects, names
-        The objects, once a first pass has found them: pairs and classes need them.
-    pairs
-        Whether pairs are counted.
-    labels
-        The class of each object, -1 where it has none; None: classes are not counted.
-    class_names
-        Of the labels.
-    where
-        Conditions on the rows that are counted.
-    told
-        Called with the bytes of text that were read, within this process alone.
-    """
+    """How partitions are to be counted: plain values, that travel to any process."""
 
     options: ReadOptions
     encoding: str | None = None
+    #: The caller's objects; they tell bad rows, and names from missing cells.
     objects: ObjectList | None = None
+    #: Whether bad rows, and files that cannot be read, are left out and reported.
     skip_bad: bool = False
+    #: The objects, once a first pass has found them: pairs and classes need them.
     n_objects: int | None = None
     names: tuple[str, ...] | None = field(default=None, repr=False)
     pairs: bool = False
+    #: The class of each object, -1 where it has none; None: classes are not counted.
     labels: Int32Array | None = field(default=None, repr=False)
     class_names: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
+    #: Called with the bytes of text that were read, within this process alone.
     told: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -191,13 +172,7 @@ class Plan:
         where: Sequence[str] | str = (),
         **reading: Any,
     ) -> Plan:
-        """The plan for what `read_statements` and `select` are asked for.
-
-        Raises
-        ------
-        ParameterError
-            For a condition that is none.
-        """
+        """The plan for what `read_statements` and `select` are asked for."""
         conditions = [where] if isinstance(where, str) else as_list(where, "where")
         for text in conditions:
             Condition.of(text).holds(np.zeros(0))
@@ -240,13 +215,9 @@ class Plan:
 
 
 def count_partition(partition: Partition, plan: Plan) -> Counted:
-    """The counts of a partition.
+    """The counts of a partition; with ``plan.skip_bad``, of one that cannot be read, what is wrong.
 
-    Raises
-    ------
-    FormatError, StatementError
-        For a file that cannot be read, a row that is no statement, and a file that changes
-        meanwhile; with ``plan.skip_bad`` the first is reported in the counts instead.
+    A file that changes meanwhile is an error in any case.
     """
     refuse_changed(partition)
     try:

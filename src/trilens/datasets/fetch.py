@@ -51,62 +51,34 @@ def _expected(path: str, cache: Path) -> str | None:
 
 @dataclass(frozen=True)
 class Address:
-    """A place to download from.
+    """A place to download from: the file itself, or a zip archive.
 
-    Parameters
-    ----------
-    url
-        The file itself or a zip archive.
-    member
-        The name of the file in the archive, with ``{name}`` for the file's path below its
-        data set's folder; None when ``url`` is the file itself. The checksum of an archive is
-        not pinned (some servers pack it anew for every visitor): its members' are.
-    alone
-        Whether only the member is downloaded, by the ranges of the archive that hold it: for
-        archives that nobody wants to have.
+    The checksum of an archive is not pinned (some servers pack it anew for every visitor): its
+    members' are.
     """
 
     url: str
+    #: The file's name in the archive; ``{name}`` is its path below its data set's folder.
     member: str | None = None
+    #: Only the member is downloaded, by the ranges that hold it: nobody wants the whole archive.
     alone: bool = False
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the files of a data set come from.
-
-    Parameters
-    ----------
-    homepage
-        The page to tell a person about.
-    addresses
-        Tried in order.
-    """
+    """Where the files of a data set come from: a page for people, and addresses to be tried."""
 
     homepage: str
     addresses: tuple[Address, ...] = ()
 
 
 def find_files(paths: Sequence[str], origin: Origin, notice: str = "") -> list[Path]:
-    """The files of a data set, each checked by its sha256.
+    """The files of a data set at places below the folder of the data or the cache.
 
     Each is looked for in the folder ``TRILENS_DATA``, then in the cache (``TRILENS_CACHE``,
-    by default the user's cache folder), then downloaded into the cache.
-
-    Parameters
-    ----------
-    paths
-        Places below the folders. Those that `checksums` knows are checked against it, others
-        against what was downloaded first; in ``TRILENS_DATA``, those are taken as they are.
-    origin
-        Where to download what is missing.
-    notice
-        Whose data these are, for a person who downloads them: written to stderr then.
-
-    Raises
-    ------
-    DatasetError
-        A file in ``TRILENS_DATA`` is corrupted, or one is missing and cannot be downloaded.
+    by default the user's cache folder), then downloaded into the cache. Those that `checksums`
+    knows are checked against it, others against what was downloaded first; in ``TRILENS_DATA``,
+    those are taken as they are. Whoever downloads reads ``notice``, whose data these are.
     """
     given = _given_folder()
     found: dict[str, Path] = {}
@@ -355,11 +327,6 @@ class _ResumingDownloader:
     new bytes arrive, and again at the next call. A server that knows no ranges sends the
     whole file, and the part is dropped. A part that does not belong to the file any more is
     noticed by the checksum of the whole.
-
-    Parameters
-    ----------
-    part
-        Where the bytes are kept until all have arrived.
     """
 
     def __init__(self, part: Path) -> None:
@@ -424,13 +391,7 @@ class _ResumingDownloader:
 
 
 def _download(url: str, target: Path, sha256: str | None) -> None:
-    """Fetch ``url`` to ``target`` through `pooch`, checked against ``sha256`` if there is one.
-
-    Raises
-    ------
-    _TransferError
-        When the source does not answer, breaks off for good, or sends something else.
-    """
+    """Fetch ``url`` to ``target`` through `pooch`, checked against ``sha256`` if there is one."""
     pooch = _pooch()
     target.parent.mkdir(parents=True, exist_ok=True)
     if sha256 is None:  # pooch would take any file that is there

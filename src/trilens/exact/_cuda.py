@@ -42,36 +42,22 @@ class NoCupyError(CudaError):
 
 @dataclass(frozen=True)
 class Plan:
-    """How n objects are cut so that a device holds the pieces.
-
-    Attributes
-    ----------
-    n
-        Objects.
-    width
-        Words of 32 columns in a row of planes, a multiple of CHUNK_WORDS.
-    rank_bytes
-        2 while ranks fit in 16 bits, otherwise 4.
-    slab
-        Rows whose ranks are held at once, a multiple of TILE; one slab where all fit, otherwise
-        two at a time.
-    batch
-        Tiles whose planes are made at once.
-    sub
-        Rows j of a block of threads.
-    rows
-        Rows ranked at once.
-    blocks
-        Blocks that rank, each with a scratch row of its own.
-    """
+    """How n objects are cut so that a device holds the pieces."""
 
     n: int
+    #: Words of 32 columns in a row of planes, a multiple of CHUNK_WORDS.
     width: int
+    #: 2 while ranks fit in 16 bits, otherwise 4.
     rank_bytes: int
+    #: Rows whose ranks are held at once, a multiple of TILE; all, or two slabs at a time.
     slab: int
+    #: Tiles whose planes are made at once.
     batch: int
+    #: Rows j of a block of threads.
     sub: int
+    #: Rows ranked at once.
     rows: int
+    #: Blocks that rank, each with a scratch row of its own.
     blocks: int
 
     @property
@@ -147,15 +133,7 @@ def order_keys(D: Any) -> Any:
 
 
 class Device:
-    """One GPU with the kernels compiled for it.
-
-    Parameters
-    ----------
-    arrays
-        CuPy, or what has its face.
-    module
-        Called with the definitions of the kernels' source, returns their functions by name.
-    """
+    """One GPU with the kernels compiled for it; tests give other arrays and kernels."""
 
     def __init__(self, arrays: Any = None, module: Callable[..., Any] | None = None) -> None:
         if arrays is None:
@@ -245,14 +223,7 @@ def lens_sums(
     cut: Plan | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Any, Any]:
-    """Lens depth of all objects, and the size of every lens where ``counts`` asks for them.
-
-    Returns
-    -------
-    depth : (n,) int64 array
-    sizes : (n, n) int32 array, or (0, 0)
-        Both on the host.
-    """
+    """Lens depth of all objects, and the size of every lens where ``counts`` asks, on the host."""
     xp, n = device.xp, source.n
     if n < 3:
         return np.zeros(n, np.int64), np.zeros((n, n) if counts else (0, 0), np.int32)

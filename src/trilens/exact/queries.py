@@ -70,15 +70,7 @@ def _count_compiled(
 
 
 class DepthIndex:
-    """A sample prepared for a stream of single queries.
-
-    Parameters
-    ----------
-    source
-        The sample's dissimilarities.
-    n_threads
-        Threads, by default as many as there are processors to use.
-    """
+    """A sample prepared for a stream of single queries."""
 
     def __init__(self, source: Rows, n_threads: int | None = None) -> None:
         self.source, self.n_threads = source, n_threads

@@ -112,17 +112,7 @@ class PointRows:
 
 
 class Sample:
-    """Objects that depth is measured against.
-
-    Parameters
-    ----------
-    data : (n, n) array, or (n, d) points where ``metric`` is given
-    metric
-        None or ``"precomputed"`` for dissimilarities, otherwise as in
-        :func:`trilens.exact.dissimilarities`.
-    params
-        Parameters of the metric.
-    """
+    """Objects that depth is measured against: dissimilarities, or points and their metric."""
 
     def __init__(
         self,

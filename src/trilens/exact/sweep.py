@@ -44,28 +44,10 @@ def sweep_pairs(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Int32Array, IntArray]:
-    """Which objects lie in which lenses, counted by pair, by object, or both.
+    """The size of every lens, (n, n), and the lenses that hold each object, (n,).
 
-    Parameters
-    ----------
-    source
-        Checked dissimilarities, whose rows are asked for in blocks.
-    counts, depth
-        What to count; the other array returned is empty.
-    take
-        Given the sizes of the pairs i < j block by block; of other pairs in a block they are
-        whatever they are.
-    n_threads
-        Threads, by default as many as there are processors to use.
-    progress
-        Called from this thread with the share of the work that is done.
-
-    Returns
-    -------
-    sizes : (n, n) int32 array
-        Objects in the lens of each pair: below n, so 32 bits hold them.
-    lenses : (n,) int64 array
-        Lenses that hold each object, out of the n(n - 1)/2.
+    What neither ``counts`` nor ``depth`` asks for is empty. ``take`` is given the sizes block by
+    block; those of pairs i >= j in a block are whatever they are.
     """
     threads = thread_count(n_threads)
     n = source.n
@@ -255,19 +237,9 @@ def _snake(n: int) -> Iterator[tuple[int, int]]:
 
 
 def row_ranks(D: AnyArray, ranks: AnyArray) -> AnyArray:
-    """Write the dense ranks of some rows, equal values sharing a rank.
+    """Write the dense ranks of some rows of D, equal values sharing a rank.
 
-    Parameters
-    ----------
-    D : (rows, n) array
-        Rows of checked dissimilarities.
-    ranks : (rows, n or more) uint16 array
-        Filled in place: ranks[i, k] < ranks[i, j] exactly when D[i, k] < D[i, j].
-
-    Returns
-    -------
-    (rows,) array
-        The largest rank of each row: n - 1 where no two values are equal.
+    Returns the largest rank of each row: n - 1 where no two values are equal.
     """
     from trilens.exact._kernels import rank_rows
 

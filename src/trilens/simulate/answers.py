@@ -107,17 +107,9 @@ def answer(
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True dissimilarities.
+    """True dissimilarities."""
 
-    Parameters
-    ----------
-    values : (n, n) or (n, d) array
-        The dissimilarities or, where a matrix would be too large, the points, compared by
-        their squared Euclidean distances.
-    precomputed : bool
-        Whether ``values`` is the matrix.
-    """
-
+    #: The matrix or, where that would be too large, points, compared by their squared distances.
     values: AnyArray
     precomputed: bool
 
@@ -262,29 +254,11 @@ def answered(
     ties: Ties,
     compiled: bool | None = None,
 ) -> Int32Array:
-    """The statements that answer numbered questions.
+    """The statements that answer numbered questions, (m, 3), each in its ``row`` (None: in order).
 
-    Parameters
-    ----------
-    truth
-        The dissimilarities that the answers follow.
-    questions : (m,) int64
-        Question numbers, see `trilens.simulate.triples`.
-    row : (m,) int64 or None
-        The row of each question's statement; None: in order.
-    u : (m,) float64
-        Uniform numbers in [0, 1), one for each question.
-    error_rate : (m,) float64
-        The probability that the answer is wrong (Noise model I).
-    kind, ties
-        See `trilens.simulate.simulate_statements`.
-    compiled : bool, optional
-        By the kernels, or in numpy: the same statements. By default what is faster.
-
-    Returns
-    -------
-    (m, 3) int32
-        With -1 in the first column where a tie is to be dropped.
+    ``u`` has a uniform number for each question, ``error_rate`` the probability that its answer is
+    wrong. -1 in the first column marks a tie that is to be dropped. The kernels and numpy give the
+    same statements; by default the faster of the two is taken.
     """
     m = len(questions)
     code, drop = KINDS.index(kind), ties == "drop"

@@ -49,19 +49,8 @@ def n_questions(n_objects: int, kind: Kind = "central") -> int:
 
 
 def unrank(ranks: IntArray, n_objects: int) -> Int32Array:
-    """The triples a < b < c with the given ranks.
+    """The triples a < b < c with the given ranks, (m, 3).
 
-    Parameters
-    ----------
-    ranks : (m,) int64
-    n_objects : int
-
-    Returns
-    -------
-    (m, 3) int32
-
-    Examples
-    --------
     >>> unrank(np.array([0, 1, 9]), 5).tolist()
     [[0, 1, 2], [0, 1, 3], [2, 3, 4]]
     """
@@ -95,18 +84,7 @@ def design(
 ) -> tuple[int, Iterator[tuple[int, Chunk]]]:
     """What is asked: the number of questions, and chunks of them as (size, chunk).
 
-    Parameters
-    ----------
-    n_objects, kind
-        The objects, and the kind of question.
-    n_statements : int or None
-        None: every question once, in the order of their numbers.
-    sampling : {"uniform", "replacement", "sampling2"}
-        See `trilens.simulate.simulate_statements`.
-    rng
-        Advanced as the chunks are taken.
-    groups : (n,) int array, optional
-        The groups 0, 1, ... of Sampling II; by default ten of equal size, drawn at random.
+    The parameters are those of `simulate_statements`; ``rng`` is advanced as the chunks are taken.
     """
     total = n_questions(n_objects, kind)
     one_of("sampling", sampling, SAMPLINGS)
@@ -191,14 +169,8 @@ def sample_distinct(size: int, count: int, rng: np.random.Generator) -> tuple[In
     Exactly uniform, in memory of order ``count``: where at least a quarter is wanted, the
     first of a random permutation; otherwise numbers are drawn until enough are different.
     Whatever the number of different ones, each set of that many is equally likely, and a
-    random order picks ``count`` of them.
-
-    Returns
-    -------
-    drawn : (count,) int64
-        Increasing.
-    row : (count,) int64
-        A random permutation of 0 ... count - 1: the place of each in the random order.
+    random order picks ``count`` of them. They are returned in increasing order, each with its
+    place in the random order.
     """
     if size < 4 * count:
         order = rng.permutation(size)

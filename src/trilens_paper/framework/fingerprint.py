@@ -26,15 +26,6 @@ def fingerprint(measure: Callable[..., Any], package: Path | None = None) -> str
     That is the package but for what only shows results, the module of ``measure``, and the
     versions of the numerical libraries. Comments, docstrings and layout do not count.
 
-    Parameters
-    ----------
-    measure : callable
-        Does one cell of the experiment.
-    package : Path, optional
-        The folder with trilens and trilens_paper; by default where those that run are.
-
-    Examples
-    --------
     >>> from trilens_paper.registry import EXPERIMENTS
     >>> len(fingerprint(EXPERIMENTS["recovery"].measure))
     16

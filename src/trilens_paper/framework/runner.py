@@ -38,29 +38,10 @@ def run(
     """Do the cells that this code has not done under ``out`` yet; return all results.
 
     The results are the same whatever the number of processes, and however often the run was
-    killed on the way; only the column ``cpu_seconds`` differs.
-
-    Parameters
-    ----------
-    experiments : sequence of Experiment
-    out : Path
-        Each experiment has a folder here, with its journal ``cells.jsonl``, and
-        ``results.csv`` and ``results.parquet`` at the end.
-    runs : int, optional
-        Repetitions; by default those of each experiment.
-    full : bool
-        Whether the costly points of the grids are done too.
-    any_code : bool
-        Whether cells that other code has done are left as they are.
-    processes : int, optional
-        By default one per core that this process may use.
-    progress : callable, optional
-        Called with the share of the cells that are done.
-
-    Returns
-    -------
-    dict of str to Results
-        By the experiment's name; rows in the order of the grid and the runs.
+    killed on the way; only the column ``cpu_seconds`` differs. Each experiment has a folder in
+    ``out``, with its journal ``cells.jsonl``, and ``results.csv`` and ``results.parquet`` at the
+    end. ``full`` does the costly points of the grids too, ``any_code`` leaves cells that other code
+    has done as they are. Rows are in the order of the grid and the runs.
     """
     if runs is not None:
         whole_number("runs", runs, least=1)

@@ -125,15 +125,8 @@ def write_page(
 ) -> list[Judged]:
     """The page at ``path``, and the figures in a folder of the same name beside it.
 
-    Parameters
-    ----------
-    path : Path
-        Ends in ``.md``.
-    experiments : sequence of Experiment
-    kept : mapping of str to sequence of Entry
-        What was measured, by the experiment's name; one without cells is named as not run.
-    commands : sequence of str
-        What was typed, for the page.
+    ``kept`` is what was measured, by the experiment's name; one without cells is named as not run.
+    ``commands`` is what was typed, for the page.
     """
     figures = path.with_suffix("")
     found = [_judged_cells(e, kept[e.name]) for e in experiments if kept.get(e.name)]

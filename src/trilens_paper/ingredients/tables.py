@@ -18,14 +18,8 @@ def row_finding(mine: Results, paper: Any, tolerance: float) -> Finding:
     """One row of a table: all four collections near the paper's; those that are not, marked.
 
     The interval is that of the difference between the paper's mean and ours. A row agrees when
-    all four do, differs when one does, and is undecided in between.
-
-    Parameters
-    ----------
-    mine : Results
-        The rows of results that belong to this row of the table.
-    paper : sequence of (mean, standard deviation)
-        For each collection.
+    all four do, differs when one does, and is undecided in between. ``paper`` has a mean and a
+    standard deviation for each collection.
     """
     texts, verdicts = [], set()
     for name, (mean, sd) in zip(COLLECTIONS, paper, strict=True):
