@@ -33,10 +33,12 @@ class Item(Settings):
     """The question."""
     required: bool = True
     """Whether it must be answered."""
+    type: str
 
     def shown(self, language: str) -> dict[str, Any]:
         """What the page needs to ask it."""
-        return {"name": self.name, "ask": self.ask[language], "required": self.required}
+        shown = {"name": self.name, "ask": self.ask[language], "required": self.required}
+        return shown | {"type": self.type}
 
     def check(self, value: Any) -> Checked:
         """The value as it is stored (None for no answer), and what is wrong with it."""
@@ -76,9 +78,7 @@ class Choice(Item):
 
     def shown(self, language: str) -> dict[str, Any]:
         options = [{"value": value, "text": text[language]} for value, text in self.options.items()]
-        return super().shown(language) | {
-            "type": "choice", "options": options, "several": self.several
-        }  # fmt: skip
+        return super().shown(language) | {"options": options, "several": self.several}
 
     def _checked(self, value: Any) -> Checked:
         given = value if isinstance(value, list) else [value]
@@ -110,9 +110,6 @@ class Number(Item):
             raise PydanticCustomError("range", "has a least that is larger than its most")
         return self
 
-    def shown(self, language: str) -> dict[str, Any]:
-        return super().shown(language) | {"type": "number"}
-
     def _checked(self, value: Any) -> Checked:
         return check_number(value, self.least, self.most, self.whole)
 
@@ -126,7 +123,7 @@ class LongText(Item, title="text"):
     """Characters."""
 
     def shown(self, language: str) -> dict[str, Any]:
-        return super().shown(language) | {"type": "text", "most": self.most}
+        return super().shown(language) | {"most": self.most}
 
     def _checked(self, value: Any) -> Checked:
         if not isinstance(value, str) or len(value.strip()) > self.most:
@@ -154,9 +151,7 @@ class Scale(Item):
 
     def shown(self, language: str) -> dict[str, Any]:
         ends = [text[language] for text in self.ends or ()]
-        return super().shown(language) | {
-            "type": "scale", "least": self.least, "most": self.most, "ends": ends
-        }  # fmt: skip
+        return super().shown(language) | {"least": self.least, "most": self.most, "ends": ends}
 
     def _checked(self, value: Any) -> Checked:
         return check_number(value, self.least, self.most, whole=True)

@@ -178,7 +178,7 @@ async def join(request: Request, survey: Here, known: Known, body: Join) -> Resp
 
 def _joined(request: Request, survey: Survey, receipt: str) -> Response:
     response = JSONResponse({"receipt": receipt}, status_code=201)
-    survey.set_cookie(request, response, PARTICIPANT, receipt, _COOKIE_SECONDS, "/")
+    survey.set_cookie(request, response, PARTICIPANT, receipt, _COOKIE_SECONDS)
     return response
 
 
@@ -230,8 +230,7 @@ async def leave(survey: Here, receipt: Mine, body: Leave) -> Response:
     shown = await survey.write(lambda c: survey.store.leave(c, receipt, keep=body.keep))
     response = JSONResponse(shown)
     if not body.keep:
-        name = survey.cookie_name(PARTICIPANT)
-        response.delete_cookie(name, path=survey.options.root_path + "/")
+        survey.forget_cookie(response, PARTICIPANT)
     return response
 
 

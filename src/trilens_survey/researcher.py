@@ -149,7 +149,7 @@ async def sign_out(survey: Here, session: OwnForm) -> Response:
     """End the session here and wherever its cookie was copied to."""
     await survey.write(lambda c: auth.sign_out(c, session))
     response = to(survey, "sign-in")
-    response.delete_cookie(RESEARCHER, path=survey.options.root_path + "/researcher")
+    survey.forget_cookie(response, RESEARCHER)
     return response
 
 

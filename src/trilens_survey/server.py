@@ -168,20 +168,14 @@ class Survey:
         self._healthy = time.monotonic()
 
     def set_cookie(
-        self,
-        request: Request,
-        response: Response,
-        name: str,
-        value: str,
-        seconds: int,
-        path: str = "/researcher",
+        self, request: Request, response: Response, name: str, value: str, seconds: int
     ) -> None:
         """Give the browser a signed cookie that no script reads."""
         response.set_cookie(
             self.cookie_name(name),
             sign(self.store.key, _purpose(name), value),
             max_age=seconds,
-            path=self.options.root_path + path,
+            path=self._cookie_path(name),
             httponly=True,
             # participants come by a link on another site
             samesite="lax" if name == PARTICIPANT else "strict",
@@ -191,6 +185,13 @@ class Survey:
     def cookie(self, request: Request, name: str) -> str | None:
         """What `set_cookie` gave; None if missing or not ours."""
         return unsign(self.store.key, _purpose(name), request.cookies.get(self.cookie_name(name)))
+
+    def forget_cookie(self, response: Response, name: str) -> None:
+        """Take the cookie away again."""
+        response.delete_cookie(self.cookie_name(name), path=self._cookie_path(name))
+
+    def _cookie_path(self, name: str) -> str:
+        return self.options.root_path + ("/" if name == PARTICIPANT else "/researcher")
 
     def cookie_name(self, name: str) -> str:
         """The participant's cookie is named by the study: there may be others on the same host."""

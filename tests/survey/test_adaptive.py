@@ -29,7 +29,7 @@ from trilens_survey.questions import Design, Sampler
 from trilens_survey.schema import answers, assignments, log
 from trilens_survey.server import Survey
 from trilens_survey.store.administration import get_setting, resume
-from trilens_survey.study import check_study, load_study, remarks
+from trilens_survey.study import load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
 
@@ -400,36 +400,6 @@ def test_the_library_chooses_and_the_export_says_so(tmp_path: Path) -> None:
 
 def min_of(question: dict[str, Any]) -> str:
     return str(min(question["objects"]))
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("goal: medoid", "goal needs questions: adaptive"),
-        ("questions: clever", "questions must be 'random' or 'adaptive'"),
-        ("questions: adaptive\ngoal: best", "goal is 'best'; it must be one of"),
-        ("questions: adaptive\nrandom_share: 2", "random_share must be at most 1"),
-        ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
-        ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
-        ("stop: {at_most: 3}", "stop.rule is missing"),
-        ("stop: {rule: price}", "stop.rule must be 'medoid', 'map' or 'groups', not 'price'"),
-        ("stop: {rule: medoid, at_most: 0}", "stop.at_most must be at least 1, not 0"),
-        ("stop: {rule: medoid, level: 2}", "stop: level"),
-        ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
-        ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
-        ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
-        ("stop: {rule: medoid, price: 1, budget: 9}", "unknown key 'price'"),
-        ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
-        ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
-        ("stop: {rule: medoid, then: cheer}", "stop.then must be 'close' or 'warn'"),
-        ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
-        ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
-    ],
-)
-def test_what_is_wrong_with_a_goal(folder: Path, more: str, said: str) -> None:
-    edit(folder, ("retention:", f"{more}\nretention:"))
-    problems = [str(problem) for problem in check_study(folder)]
-    assert [problem for problem in problems if said in problem], problems
 
 
 @pytest.mark.parametrize("more", ["questions: adaptive\ngoal: groups", "stop: {rule: groups}"])

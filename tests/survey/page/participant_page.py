@@ -206,19 +206,23 @@ class Page:
     def open(self, query: str = "?language=en") -> None:
         self.browser.open(f"{self.url}/{query}")
 
-    def begin(self, query: str = "?language=en") -> None:
-        """From the first page to the first question, by mouse."""
+    def start(self, query: str = "?language=en") -> None:
+        """From the first page to where the study begins, by mouse."""
         self.open(query)
         self.screen("consent")
         self.click("#agree")
         self.screen("instructions")
         self.click("#begin")
+
+    def begin(self, query: str = "?language=en") -> None:
+        """The same, to the first question."""
+        self.start(query)
         self.asking(1)
 
     # --- eyes ---
 
     def wait(self, script: str, *arguments: Any) -> Any:
-        waiting = WebDriverWait(self.driver, LONGEST, poll_frequency=0.02)
+        waiting = WebDriverWait(self.driver, LONGEST, poll_frequency=0.05)
         return waiting.until(lambda _: self.browser.run(script, *arguments), script)
 
     def screen(self, name: str) -> None:

@@ -159,10 +159,7 @@ def test_sounds_are_heard_before_they_are_judged(
     visit: Callable[[str], Page], studies: Callable[[str], Running]
 ) -> None:
     page = visit(studies("sounds").url)
-    page.open()
-    page.screen("consent")
-    page.click("#agree")
-    page.click("#begin")
+    page.start()
     page.wait("return document.getElementById('survey').dataset.state === 'listening';")
     page.choose(1)
     page.press("1", "Digit1")
@@ -406,10 +403,7 @@ def test_without_cookies_nobody_joins(browser: Browser, studies: Callable[[str],
         browser.driver.delete_all_cookies()
         before = app.look(lambda c: status(c, 0).participants)
         for _ in range(2):
-            page.open()
-            page.screen("consent")
-            page.click("#agree")
-            page.click("#begin")
+            page.start()
             page.screen("cookies")
             assert page.text("#cookies h1") == WORD["cookies"]
         assert app.look(lambda c: status(c, 0).participants) == before

@@ -219,17 +219,11 @@ def test_the_person_of_the_platform_goes_on_and_another_begins(
     page.asking(2)
     page.driver.delete_all_cookies()
     for person, number in (("one", 2), ("two", 1)):  # the receipt stands in for a lost cookie
-        page.open(f"?language=en&PROLIFIC_PID={person}")
-        page.screen("consent")
-        page.click("#agree")
-        page.click("#begin")
+        page.start(f"?language=en&PROLIFIC_PID={person}")
         page.asking(number)
     elsewhere = studies("words").joined(platform_id="three")
     elsewhere.question()
-    page.open("?language=en&PROLIFIC_PID=three")
-    page.screen("consent")
-    page.click("#agree")
-    page.click("#begin")
+    page.start("?language=en&PROLIFIC_PID=three")
     page.screen("resume")
     assert page.text("#resume-why") == WORD["in_use"], "told kindly"
 
@@ -308,10 +302,7 @@ def test_the_id_in_a_link_signed_by_prolific(
     )
     with running(folder, options=Options(hosts=frozenset({"study.example.org"}))) as app:
         page = visit(app.url)
-        page.open("?language=en&PROLIFIC_PID=p1")
-        page.screen("consent")
-        page.click("#agree")
-        page.click("#begin")
+        page.start("?language=en&PROLIFIC_PID=p1")
         page.screen("closed")
         assert page.text("#closed-title") == WORD["bad_link"]
         page.begin(f"?language=en&prolific_token={platform.token()}")
