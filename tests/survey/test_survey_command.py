@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
@@ -32,8 +33,9 @@ def one_round(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     write_example(folder)
     with running(folder) as app:
         rater = app.participant()
-        receipt = rater.join()
+        receipt = rater.join(platform_id="P1")
         rater.round()
+        rater.post("/api/finish")
     return folder, receipt
 
 
@@ -262,3 +264,14 @@ def test_researchers_and_what_they_did(folder: Path, asked: str) -> None:
     log = json.loads(survey("researchers", folder, "--json").stdout)
     assert log["researchers"] == ["ada"]
     assert log["log"][0]["what"] == "may not sign in any more"
+    listed = survey("researchers", folder)
+    assert listed.stdout == "ada\n"
+    assert "ben: may not sign in any more" in listed.stderr
+
+
+def test_payments_are_listed_and_erased(folder: Path, asked: str) -> None:
+    (paid,) = csv.DictReader(survey("payments", folder).stdout.splitlines())
+    assert (paid["platform_id"], paid["answers"], paid["code"]) == ("P1", "20", "THANKS")
+    assert "erased 1 platform ids and codes" in survey("payments", folder, "--erase").stderr
+    assert len(survey("payments", folder).stdout.splitlines()) == 1
+    assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 20
