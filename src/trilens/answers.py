@@ -573,15 +573,9 @@ def read_or_count(
 ) -> Statements | Counted:
     """The statements where they are held in memory, otherwise their counts.
 
-    Parameters
-    ----------
-    enough : bool
-        Whether counts are all that is needed. Large files are then counted however much memory
-        there is, unless they tell of raters, screens, or why a question was asked.
-    pairs : bool
-        Whether the counts must include those of pairs.
-    n_threads, cluster, progress
-        As in `Answers.count`.
+    ``enough`` says that counts are all that is needed: large files are then counted however much
+    memory there is, unless they tell of raters, screens, or why a question was asked. The others
+    are those of `Answers.count`.
     """
     if data.in_counts or not data.held or (enough and data.countable):
         return data.count(pairs=pairs, n_threads=n_threads, cluster=cluster, progress=progress)
@@ -593,8 +587,6 @@ def central_counts(
 ) -> CentralCounts:
     """The counts per object, wherever the answers lie; arrays are of this ``kind``.
 
-    Examples
-    --------
     >>> central_counts(Answers([[0, 1, 2], [0, 1, 3]], kind="central")).singled.tolist()
     [2, 0, 0, 0]
     """
@@ -608,15 +600,8 @@ def central_counts(
 
 
 def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
-    """The counts per pair of objects, wherever the answers lie.
+    """The counts per pair of objects, wherever the answers lie; counts without pairs are refused.
 
-    Raises
-    ------
-    FormatError
-        Where only counts are known, and pairs were not counted.
-
-    Examples
-    --------
     >>> pair_counts(Answers([[0, 1, 2], [0, 1, 2]], kind="central")).third.tolist()
     [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
     """

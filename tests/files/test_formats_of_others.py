@@ -228,7 +228,7 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
         archive.writestr("a.json", json.dumps([["a", "b", "c"]]))
     assert named(read_statements(path)) == [["a", "b", "c"], ["e", "a", "b"]]
     assert named(read_statements(f"{path}::b.csv")) == [["e", "a", "b"]]
-    with pytest.raises(FormatError, match=r"no file c\.csv; its files are a\.json, b\.csv"):
+    with pytest.raises(FormatError, match=r"no file c\.csv; the files are a\.json, b\.csv"):
         read_statements(f"{path}::c.csv")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("inner.zip", "x")

@@ -153,16 +153,7 @@ def _runs(
 ) -> Iterator[tuple[int, int, int]]:
     """Runs of row groups that may have rows for which the conditions hold.
 
-    Parameters
-    ----------
-    facts : pyarrow.parquet.FileMetaData
-    tests
-        Conditions by the names of columns.
-
-    Yields
-    ------
-    tuple of int
-        From, to (not included), and the number of the first row.
+    Each is told by where it begins, where it ends (not included), and the number of its first row.
     """
     stop = facts.num_row_groups if groups.stop is None else groups.stop
     where = {facts.schema.column(i).path: i for i in range(facts.num_columns)}

@@ -38,19 +38,12 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
     """A JSON file: an array of records, columns by name, rows, or lines of any of these."""
     if source.format == "jsonl" and options.preset != "jspsych" and not _is_nested(source):
         return _open_lines(source)
-    data = source.read()
-    found = _parsed(data, source.label)
-    if _is_rows(found):
-        return open_text(_as_csv(found, source), options)
+    found = _parsed(source.read(), source.label)
     if isinstance(found, dict) and source.part is not None:
-        if source.part not in found:
-            raise FormatError(
-                f"{source.label}: no key {one_line(source.part, 40)}; "
-                f"the keys are {one_line(', '.join(found), 120)}"
-            )
-        found = found[source.part]
-        if _is_rows(found):
-            return open_text(_as_csv(found, source), options)
+        found = found[source.part_of("key", found)]
+    if _is_rows(found):
+        rows = ([cell_text(cell) or "" for cell in row] for row in found)
+        return open_text(as_text_source(rows, source), options)
     if isinstance(found, dict):
         found = _of_pandas(found)
         if _is_columns(found):
@@ -403,10 +396,6 @@ def _of_pandas(found: dict[str, Any]) -> dict[str, Any]:
     if all(map(is_integer, found)) and not any(map(is_integer, within)):
         return {name: [row[name] for row in found.values()] for name in within}
     return {name: [column[row] for row in within] for name, column in found.items()}
-
-
-def _as_csv(rows: Sequence[Sequence[Any]], source: Source) -> Source:
-    return as_text_source(([cell_text(cell) or "" for cell in row] for row in rows), source)
 
 
 def as_text_source(rows: Iterable[Sequence[str]], source: Source) -> Source:

@@ -50,13 +50,9 @@ def open_matlab(source: Source, options: ReadOptions) -> NamedTable:
     arrays = _matlab(source)
     if options.preset == "cblearn":
         return open_pair(source, options, arrays)
-    if source.part is not None:
-        if source.part not in arrays:
-            raise FormatError(
-                f"{source.label}: no variable {one_line(source.part, 40)}; "
-                f"the variables are {one_line(', '.join(arrays), 120)}"
-            )
-        return table_of_array(source, options, arrays[source.part])
+    part = source.part_of("variable", arrays)
+    if part is not None:
+        return table_of_array(source, options, arrays[part])
     fitting = [name for name, array in arrays.items() if array.ndim == 2 and array.shape[1] == 3]
     if len(fitting) != 1:
         seen = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
@@ -316,19 +312,15 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
     try:
         book = openpyxl.load_workbook(BytesIO(source.read()), read_only=True, data_only=True)
         names = list(book.sheetnames)
-        if source.part is not None and source.part not in names:
-            raise FormatError(
-                f"{source.label}: no sheet {one_line(source.part, 40)}; "
-                f"the sheets are {one_line(', '.join(names), 120)}"
-            )
-        sheet = book[source.part] if source.part is not None else book.worksheets[0]
+        part = source.part_of("sheet", names)
+        sheet = book.worksheets[0] if part is None else book[part]
         rows = list(_rows(sheet))
     except TrilensError:
         raise
     except (Exception, MemoryError) as error:
         raise undecodable(source, "an Excel workbook", error) from error
     unread = [name for name in names if name != sheet.title]
-    if source.part is not None or not unread:
+    if part is not None or not unread:
         return open_text(as_text_source(rows, source), options)
     listed = one_line(", ".join(unread), 80)
     elsewhere = (

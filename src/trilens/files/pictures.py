@@ -19,15 +19,7 @@ _DEEPEST = 3
 
 @dataclass(frozen=True)
 class FoundPictures:
-    """The file of each object, and where the others were looked for.
-
-    Attributes
-    ----------
-    of : dict of str to Path
-        By the name of the object.
-    missing : dict of str to str
-        Objects without a file, and where it was looked for, in words.
-    """
+    """The file of each object, and in words where those of the others were looked for."""
 
     of: dict[str, Path]
     missing: dict[str, str] = field(default_factory=dict)
@@ -57,24 +49,11 @@ def find_pictures(
     names: Iterable[str],
     told: Mapping[str, str] | None = None,
 ) -> FoundPictures:
-    """The picture of each object.
+    """The picture of each object: in a folder and those within, or by the path that is told.
 
     An object may be called as its file is, with the ending or without it, with the folders above
-    it, by its address, or by the HTML that shows it; capitals do not matter.
-
-    Parameters
-    ----------
-    folder
-        Where the pictures are, also in folders within; None: by their paths alone.
-    names
-        Of the objects.
-    told : dict, optional
-        The picture of an object, a path or an address, as a table of objects tells it.
-
-    Raises
-    ------
-    FormatError
-        If there is no such folder.
+    it, by its address, or by the HTML that shows it; capitals do not matter. ``told`` has the
+    picture of an object, a path or an address, as a table of objects tells it.
     """
     place = None if folder is None else Path(folder)
     if place is not None and not place.is_dir():

@@ -39,20 +39,10 @@ from trilens.statements.value import shown
 
 @dataclass(frozen=True)
 class SideTable:
-    """A kind of small table: which columns it has, and what messages say of it.
+    """A kind of small table: its columns, each with what else it may be called, and words about it.
 
-    Attributes
-    ----------
-    columns : mapping of str to tuple of str
-        The columns, each with what else it may be called.
-    listed : str
-        The same in words.
-    holds : str
-        What such a file holds, in words.
-    refusal : class
-        The error for what is not such a table.
-    without_header : bool
-        Whether text may come without a header, as integers in the order of the columns.
+    ``listed`` are the columns and ``holds`` what such a file holds, in words; ``without_header``
+    says whether text may come without a header, as integers in the order of the columns.
     """
 
     columns: Mapping[str, tuple[str, ...]]

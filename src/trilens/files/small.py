@@ -26,19 +26,9 @@ _ROWS_THAT_TELL = 50
 
 @dataclass(frozen=True, eq=False)
 class SmallTable:
-    """All cells of a small table.
+    """All cells of a small table, and the row of the file that each row stands in.
 
-    Attributes
-    ----------
-    label
-        How messages name it.
-    names : list of str or None
-        The columns; None for text, whose first row may name them or not.
-    rows : list of list
-    lines : sequence of int
-        The row of the file that each stands in.
-    folder : Path or None
-        Where the file is.
+    ``names`` is None for text, whose first row may name the columns or not.
     """
 
     label: str

@@ -14,7 +14,7 @@ import tempfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -137,6 +137,16 @@ class Source:
         """All bytes."""
         with self.open() as stream:
             return stream.read()
+
+    def part_of(self, what: str, names: Iterable[str]) -> str | None:
+        """The part that is meant, such as a sheet, if one is; one that is not there is refused."""
+        listed = list(names)
+        if self.part is not None and self.part not in listed:
+            raise FormatError(
+                f"{self.label}: no {what} {one_line(self.part, 40)}; "
+                f"the {what}s are {one_line(', '.join(listed), 120)}"
+            )
+        return self.part
 
     @property
     def format(self) -> str:
@@ -411,12 +421,8 @@ def _members(source: Source) -> list[Source]:
         return [source]  # an NPZ file without its ending
     if not by_name and any(name.startswith("xl/") for name in names):
         return [replace(source, ending=".xlsx")]
-    if source.part is not None and source.part not in names:
-        raise FormatError(
-            f"{source.label} contains no file {one_line(source.part, 40)}; "
-            f"its files are {one_line(', '.join(names), 120)}"
-        )
-    kept = _data_of(names) if source.part is None else [source.part]
+    part = source.part_of("file", names)
+    kept = _data_of(names) if part is None else [part]
     if not kept:
         raise FormatError(f"{source.label} is an empty archive")
     if sum(int(archive.info(name)["size"]) for name in kept) > _MOST:

@@ -396,14 +396,8 @@ def has_header(
 
     It does where its cells name all columns of a statement; where a cell is the name of a column
     and of nothing below; where text stands above numbers; and where none of its cells comes
-    again while most names below do.
-
-    Parameters
-    ----------
-    objects
-        The columns that name objects, as far as they are known.
-    listed
-        Names of objects; a row of them is no header.
+    again while most names below do. A row of ``listed`` objects is no header; ``objects`` are the
+    columns that name objects, as far as they are known.
     """
     # of files put one after the other the header comes again, so that nothing below is asked
     if complete({role.name for role in roles(first).values()}):

@@ -37,18 +37,7 @@ _HOLDS = "a file of vectors has a row for each object"
 
 @dataclass(frozen=True, eq=False)
 class VectorTable:
-    """The vectors of a file, and which of its columns they are.
-
-    Attributes
-    ----------
-    names : list of str or None
-        None where the file has no column of names.
-    rows : (n, d) array
-    named_by : str or None
-        The column of the names.
-    columns : tuple of str
-        Those of the numbers.
-    """
+    """The vectors of a file, the column of their names (if any), and those of the numbers."""
 
     names: list[str] | None
     rows: FloatArray

@@ -203,13 +203,7 @@ class Batch:
         n_objects: int,
         names: tuple[str, ...] | None,
     ) -> Statements:
-        """Statements of rows whose objects have become ids.
-
-        Parameters
-        ----------
-        ids : (m, 3) or (m, 4) int32
-            Four: the chosen object and the three that were shown.
-        """
+        """Statements of rows whose objects have become ids: three, or one chosen of three shown."""
         given = ids
         fields: dict[str, Any] = self.fields()
         try:
@@ -324,12 +318,7 @@ def sound(
 ) -> tuple[Batch, list[Fault]]:
     """The rows of a batch that are statements, and what is wrong with the others.
 
-    Parameters
-    ----------
-    listed
-        The caller's objects.
-    stored
-        The table's own, where the caller gives none.
+    ``listed`` are the caller's objects; ``stored`` the table's own, where the caller gives none.
     """
     objects = stored if listed is None else listed
     known = frozenset(() if objects is None else (*objects.names, *objects.called))

@@ -24,13 +24,7 @@ _COUNTED = (["0", "1", "2"], ["column_0", "column_1", "column_2"])
 
 
 def frame_table(given: Any, options: ReadOptions) -> AnswerTable:
-    """A table in memory, to be read as a file is.
-
-    Parameters
-    ----------
-    given
-        A pandas, polars or Arrow table, a dict of columns, or a list of dicts, a row each.
-    """
+    """A table in memory (pandas, polars, Arrow, a dict of columns, a list of dicts), as a file."""
     table = as_arrow(given)
     header = options.header
     if header is None:

@@ -82,18 +82,10 @@ def ids_among(
 ) -> IntArray | None:
     """The id of each of ``n`` objects among those that are known; None where they are the same.
 
-    Objects are the same where their names are. Those without names are named by their ids:
+    Objects are the same where their names are. Those without names (None) are named by their ids:
     "0", "1", ...; only where the names of the others are no numbers, ids mean places among them.
+    ``where`` and ``way`` say what knows them, and how to fix it, in the refusal of others.
 
-    Parameters
-    ----------
-    names, known
-        None for objects that have only ids.
-    where, way
-        What knows them, and how to fix it, for the message about those that it does not know.
-
-    Examples
-    --------
     >>> ids_among(("1", "10", "2"), 3, None, 11, "on the map").tolist()
     [1, 10, 2]
     >>> ids_among(None, 2, ("a", "b"), 2, "on the map") is None
@@ -268,14 +260,8 @@ class ObjectList:
     def matched(self, seen: Sequence[str], counts_from: int | None) -> tuple[ObjectList, list[str]]:
         """The same list by what the statements call its objects, and how it was taken.
 
-        Statements may call objects by their names, by the list's keys, or by their lines in it.
-
-        Parameters
-        ----------
-        seen
-            The objects as the statements call them.
-        counts_from : {0, 1}, optional
-            The number of the first line; by default the numbers tell.
+        Statements may call objects by their names, by the list's keys, or by their lines in it, of
+        which the first is number ``counts_from``; by default the numbers tell.
         """
         if self.keys is not None:
             return self._by_key(seen), []

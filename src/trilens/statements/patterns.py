@@ -52,16 +52,9 @@ Found: TypeAlias = tuple[int, list[int], int | None, int]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What the columns seem to hold.
+    """What the columns seem to hold, as ``columns=`` has it, and what that rests on.
 
-    Attributes
-    ----------
-    columns : str
-        For ``columns=``.
-    kinds : tuple of str
-        Those that it may be of, where the columns do not tell it.
-    why : str
-        What it rests on.
+    ``kinds`` are those that it may be of, where the columns do not tell it.
     """
 
     columns: str
@@ -84,21 +77,10 @@ def propose(
     header: bool = True,
     kind: Kind | None = None,
 ) -> Proposal | None:
-    """What the columns hold, where one of the patterns is the only reading of the cells.
+    """What the columns hold, where one of the patterns is the only reading of the first rows.
 
-    Parameters
-    ----------
-    names
-        Of the columns; their numbers where they have none.
-    rows
-        The first rows.
-    header
-        Whether the names mean something.
-    kind
-        The one that is known.
+    Without a ``header`` the names are the numbers of the columns.
 
-    Examples
-    --------
     >>> four = "abcdabcd"
     >>> rows = [[str(i), *four[i % 4 : i % 4 + 3], four[i % 4 + i % 3]] for i in range(30)]
     >>> propose(["nr", "x", "y", "z", "w"], rows).columns

@@ -70,21 +70,11 @@ def find_positions(
     shown: Sequence[str],
     counts_from: int | None,
 ) -> Positions | None:
-    """How the chosen column is to be taken: None where it holds names.
+    """How the column of the different answers is to be taken: None where it holds names.
 
-    Parameters
-    ----------
-    chosen
-        The different answers.
-    among
-        Called for whether the answers are names of objects that were shown with them.
-    column, shown
-        The names of the column of answers, and of those of the objects to choose from.
-    counts_from
-        Where numbers begin, 0 or 1; by default they tell.
+    ``among`` is called for whether the answers are names of objects that were shown with them;
+    numbers begin at ``counts_from``, or tell it.
 
-    Examples
-    --------
     >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None)
     >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
     ('positions, from 1', [0, 1, 2, -1])

@@ -59,14 +59,9 @@ _NAME_TAILS = ("name", "object", "label", "text", "word")
 class Concern:
     """One thing that only those can decide who know the study.
 
-    Attributes
-    ----------
-    code : str
-        ``raters``, ``marked``, ``sampler``, ``count``, ``times``, ``alike`` or ``ids``.
-    what, therefore, remedy : str
-        What was seen, what follows if nothing is done, what to do.
-    names : tuple of str
-        The columns, or objects, that it is about.
+    Its ``code`` is ``raters``, ``marked``, ``sampler``, ``count``, ``times``, ``alike`` or
+    ``ids``; it says what was seen, what follows if nothing is done, what to do, and which columns
+    or objects it is about.
     """
 
     code: str
@@ -255,18 +250,10 @@ def read_tables(
     *,
     by_name: bool = False,
 ) -> ReadTables:
-    """The statements of tables that share their objects.
+    """The statements of tables that share their objects, all with the same options.
 
-    Parameters
-    ----------
-    tables
-        Of files, or of a table in memory; all with the same options.
-    listed
-        The caller's objects.
-    extra
-        Columns beyond those that statements have.
-    by_name
-        Whether the statements call the listed objects by their names, and never by numbers.
+    ``listed`` are the caller's objects, and ``extra`` columns beyond those that statements have;
+    ``by_name`` says that the statements call the listed objects by their names, never by numbers.
     """
     options = tables[0].options
     kind = one_kind(tables)

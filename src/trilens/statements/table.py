@@ -240,14 +240,8 @@ def counting(start: int) -> Callable[[int], int]:
 class AnswerTable:
     """A table of which it is known what its columns hold.
 
-    Attributes
-    ----------
-    kind
-        The kind of statements that the table tells by itself.
-    stored : ObjectList or None
-        All objects, where the table keeps a list of them.
-    rater : str or None
-        Who gave all of its answers, where its name says so.
+    ``kind`` is what the table tells by itself; ``stored`` are all objects, where it keeps a list
+    of them; ``rater`` gave all of its answers, where its name says so.
     """
 
     table: NamedTable
@@ -316,17 +310,9 @@ class AnswerTable:
     ) -> Pass:
         """A pass over the rows, in one batch or in batches of about ``block_bytes``.
 
-        Parameters
-        ----------
-        fields
-            The roles besides the objects that are wanted, as far as there are columns.
-        extra
-            Further columns, by their names or numbers.
-        where
-            Only rows for which all these hold.
-        integers
-            Whether a batch whose objects' names are all plain integers comes as such, which is
-            fast; otherwise, and wherever some name is no integer, names come as text.
+        ``fields`` are the roles besides the objects that are wanted, as far as there are columns;
+        ``extra`` further columns, by their names or numbers. With ``integers``, a batch whose
+        objects are all called by plain integers comes as such, which is fast; otherwise as text.
         """
         groups = groups if self.table.has_groups else None
         return Pass(

@@ -379,19 +379,7 @@ def _placed(cell: str, objects: Sequence[str], base: int) -> str:
 
 @dataclass(frozen=True)
 class Questions:
-    """What each question shows.
-
-    Attributes
-    ----------
-    label
-        How messages name the table.
-    id_name
-        Of its column of ids.
-    of : dict from id to tuple of str
-        The objects to choose from: three, or two beside an anchor.
-    anchors : dict from id to str
-        What they are compared with; empty where there is no anchor.
-    """
+    """What each question shows, by its id: three objects, or two beside an anchor."""
 
     label: str
     id_name: str
@@ -402,15 +390,8 @@ class Questions:
     def of_rows(
         cls, names: Sequence[str], rows: Sequence[Sequence[str]], label: str = "questions"
     ) -> Questions:
-        """From a table with the columns ``id``, ``a``, ``b``, ``c``, or ``anchor``, ``a``, ``b``.
+        """From a table with the columns ``id``, ``a``, ``b``, ``c`` (or ``anchor``, ``a``, ``b``).
 
-        Raises
-        ------
-        FormatError
-            For missing columns, empty cells, or an id that comes twice.
-
-        Examples
-        --------
         >>> Questions.of_rows(["id", "a", "b", "c"], [["Q1", "van", "bus", "car"]]).of
         {'Q1': ('van', 'bus', 'car')}
         """

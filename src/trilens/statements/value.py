@@ -230,15 +230,8 @@ def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames 
 def refuse_answers(y: Any, given: Any, statements: Any) -> None:
     """Refuse a ``y`` that would be ignored, unless it holds a label for each object.
 
-    Labels pass because a Pipeline hands them to every step; a map needs none.
-
-    Parameters
-    ----------
-    y
-        What the caller gave beside the statements.
-    given
-        What the caller gave as statements: a part of the objects has a part of the labels.
-    statements : Statements
+    Labels pass because a Pipeline hands them to every step; a map needs none. ``given`` is what
+    the caller gave as statements: a part of the objects has a part of the labels.
     """
     if y is None:
         return
