@@ -21,43 +21,20 @@ class Cluster:
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(
-            "scheduler",
-            "--scheduler-file",
-            str(self.file),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--no-dashboard",
-            "--no-jupyter",
-        )
+        self.scheduler = self._start("scheduler", "--port", "0", "--no-jupyter")
         self.workers = [self.worker() for _ in range(workers)]
         with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
             client.wait_for_workers(workers, timeout=60)
             self.address = client.scheduler.address
 
     def worker(self, *options: str) -> subprocess.Popen[bytes]:
-        return self._start(
-            "worker",
-            "--scheduler-file",
-            str(self.file),
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--host",
-            "127.0.0.1",
-            "--local-directory",
-            str(self.folder),
-            "--death-timeout",
-            "30",
-            *options,
-        )
+        own = ["--nthreads", "1", "--no-nanny", "--death-timeout", "30"]
+        return self._start("worker", *own, "--local-directory", str(self.folder), *options)
 
-    def _start(self, *command: str) -> subprocess.Popen[bytes]:
+    def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
+        both = ["--scheduler-file", str(self.file), "--host", "127.0.0.1", "--no-dashboard"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
+            [sys.executable, "-m", f"distributed.cli.dask_{what}", *both, *options],
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -69,11 +69,9 @@ from .questions.classify.paper import (
     LensDepthClassifier as LensDepthClassifier,
 )
 from .questions.cluster.groups import (
+    MapClustering as MapClustering,
     cluster as cluster,
     structure as structure,
-)
-from .questions.cluster.map_clustering import (
-    MapClustering as MapClustering,
 )
 from .questions.cluster.spectral import (
     KRNGClustering as KRNGClustering,

@@ -347,7 +347,7 @@ def analyze(
     compared = None if by is None else compare_groups(data, by, random_state=seed)
     shape = groups.structure
     tree = None
-    if shape is not None and "groups" in shape.shape and len(names) <= MOST_IN_TREE:
+    if shape is not None and shape.has_groups and len(names) <= MOST_IN_TREE:
         tree = hierarchy(data, random_state=seed)
     plane = _plane(data, seed)
     counted = counted_of(fitted) if held is None and fitted is not None else held

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from trilens._tabular import and_list, counted
-from trilens.calibration import COMPARED_ANSWERS
+from trilens.calibration import BRANCH_LEVEL, COMPARED_ANSWERS
 from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
     from trilens.questions.compare_groups import ComparedGroups
     from trilens.questions.group_agreement import GroupAgreement
     from trilens.questions.group_test import GroupTest
+    from trilens.questions.hierarchy import Hierarchy
     from trilens.questions.individuals import Individuals
     from trilens.questions.plan.plan import Expected, Plan
     from trilens.questions.reliability.reliability import Reliability
     from trilens.questions.stopping import Stopping
+    from trilens.questions.structure import Structure
     from trilens.study_design import Design
 
 #: Why nothing can be claimed, as the end of a sentence.
@@ -569,51 +573,72 @@ def about_shape(why: Reason) -> str:
     return f"the shape that the objects form cannot be determined: {REASONS[why]}"
 
 
-def about_aside(names: Sequence[str]) -> str:
-    """That some objects are in no group.
+def about_structure(found: Structure) -> str:
+    """What the shape of the objects means, and which of them stand apart."""
+    if found.reason is not None:
+        said = about_shape(found.reason)
+        return f"{said[0].upper()}{said[1:]}."
+    said, apart = _SHAPES[found.shape](found), found.unassigned
+    if len(apart) == 1:
+        return f"{said} One object stands apart: {apart[0]}."
+    return f"{said} {len(apart)} objects stand apart: {listed(apart)}." if apart else said
 
-    >>> about_aside(["a"])
-    'One object stands apart: a.'
-    """
-    if len(names) == 1:
-        return f"One object stands apart: {names[0]}."
-    return f"{len(names)} objects stand apart: {listed(names)}."
+
+def _line(found: Structure) -> str:
+    assert found.order is not None
+    bent = "a bent line" if found.bent else "a line"
+    return f"The objects lie along {bent}, from {found.order[0]} to {found.order[-1]}."
 
 
-def about_tree(
-    why: Reason | None,
-    known: bool,
-    shape: str | None,
-    branches: int,
-    claimed: int | None,
-    level: float,
-) -> str:
-    """What is claimed of the branches of a tree.
+def _arms(found: Structure) -> str:
+    assert found.part is not None
+    assert found.position is not None
+    middle = found.names[int(np.nanargmin(found.position))]
+    return f"The objects lie on {found.part.max() + 1} arms that meet near {middle}."
 
-    Parameters
-    ----------
-    why
-        Why nothing can be claimed.
-    known
-        Whether the support of the branches is known.
-    shape
-        The sentence about the shape of the objects.
-    branches, claimed
-        How many there are; None are claimed where the objects do not form groups.
-    level
-        The support from which on a branch is claimed.
-    """
-    if why is not None:
-        return f"No branch is claimed: {REASONS[why]}."
-    if not known:
-        return "No branch is claimed: its support is not known without a model of the answers."
-    if claimed is None:
-        return f"No branch is claimed. {shape} A tree is only one way to draw them."
-    them = "it" if claimed == 1 else "them"
+
+def _groups(found: Structure) -> str:
+    assert found.part is not None
+    *sizes, last = np.bincount(found.part[found.part >= 0]).tolist()
+    said = f"{', '.join(map(str, sizes))} and {last}"
+    return f"The objects form {len(sizes) + 1} groups, of {said} objects."
+
+
+def _groups_in_groups(found: Structure) -> str:
+    assert found.part is not None
+    assert found.inner is not None
     return (
-        f"{shape} Of the {branches:,} branches of the tree, {claimed:,} "
-        f"{'is' if claimed == 1 else 'are'} well supported: at least {level:.0%} of the maps that "
-        f"the answers allow have {them}."
+        f"The objects form {found.part.max() + 1} groups, which fall into "
+        f"{found.inner.max() + 1} smaller ones."
+    )
+
+
+_SHAPES: dict[str, Callable[[Structure], str]] = {
+    "cloud": lambda _: (
+        "The objects form one cloud: no line, ring, arms or groups stand out from chance."
+    ),
+    "line": _line,
+    "ring": lambda _: "The objects lie on a ring: there is no most central object.",
+    "arms": _arms,
+    "groups": _groups,
+    "groups in groups": _groups_in_groups,
+}
+
+
+def about_tree(found: Hierarchy) -> str:
+    """What is claimed of the branches of a tree."""
+    if found.reason is not None:
+        return f"No branch is claimed: {REASONS[found.reason]}."
+    if found.support is None or found.structure is None:
+        return "No branch is claimed: its support is not known without a model of the answers."
+    shape = found.structure.sentence
+    if not found.structure.has_groups:
+        return f"No branch is claimed. {shape} A tree is only one way to draw them."
+    claimed = len(found.claimed)
+    is_, them = ("is", "it") if claimed == 1 else ("are", "them")
+    return (
+        f"{shape} Of the {len(found.names) - 2:,} branches of the tree, {claimed:,} {is_} well "
+        f"supported: at least {BRANCH_LEVEL:.0%} of the maps that the answers allow have {them}."
     )
 
 

@@ -1,3 +1,5 @@
+"""Groups: Algorithm 5, how many there are on a map, and how stable they are."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,16 +13,20 @@ import trilens as tl
 from trilens import lens
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
-from trilens.questions.cluster.groups import cluster
-from trilens.questions.cluster.spectral import (
-    KRNGClustering,
-    in_order_of_appearance,
-    neighbour_graph,
-    purity,
-)
+from trilens.questions.cluster import spectral
+from trilens.questions.cluster.groups import cluster, cluster_stability
+from trilens.questions.cluster.spectral import KRNGClustering, neighbour_graph, purity
+from trilens.questions.cluster.suggest import divide, examine, within_shares
+from trilens.questions.embed import map_dimension
+from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 
 import reference
+
+CENTRES = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 4]])
+
+
+# ---- Algorithm 5
 
 
 @given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
@@ -34,47 +40,37 @@ def test_every_object_gets_a_cluster(S, n_clusters, k):
     assert model.isolated_.tolist() == np.flatnonzero(W.sum(axis=1) == 0).tolist()
 
 
-def random_graph(n, seed):
-    W = np.random.default_rng(seed).random((n, n)) * (
-        np.random.default_rng(seed + 1).random((n, n)) < 0.5
-    )
-    W = np.triu(W, 1) + np.diag(np.ones(n - 1), 1)
-    return W + W.T
-
-
 @pytest.mark.parametrize("dense", [True, False])
 def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
     monkeypatch.setattr(lens, "_DENSE", 100 if dense else 0)
-    W = random_graph(40, 3)
+    rng = np.random.default_rng(3)
+    W = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.5), 1)
+    W += np.diag(np.ones(39), 1)
+    W += W.T
     degree = W.sum(axis=1)
-    values, _ = eigh(np.diag(degree) - W, np.diag(degree))
-    _, vectors = lens.laplacian_eigenvectors(csr_array(W), 4)
-    for value, u in zip(values[:4], vectors.T, strict=True):
-        assert np.allclose((np.diag(degree) - W) @ u, value * degree * u, atol=1e-8)
+    expected, _ = eigh(np.diag(degree) - W, np.diag(degree))
+    values, vectors = lens.laplacian_eigenvectors(csr_array(W), 4)
+    np.testing.assert_allclose(values, expected[:4], atol=1e-9)
+    np.testing.assert_allclose(
+        (np.diag(degree) - W) @ vectors, values * degree[:, None] * vectors, atol=1e-8
+    )
 
 
 def test_a_graph_in_many_parts_has_all_its_eigenvectors():
     parts = 14
     W = np.kron(np.eye(parts), np.ones((6, 6)) - np.eye(6))
     _, vectors = lens.laplacian_eigenvectors(csr_array(W), parts)
-    assert vectors.shape == (6 * parts, parts)
     assert np.linalg.matrix_rank(vectors) == parts
     clusters = lens.spectral_clusters(csr_array(W), parts, 0)
     assert purity(np.repeat(np.arange(parts), 6), clusters) == 1
 
 
-def _on_a_line(more, n_objects=8):
-    """True answers about 0, 1, 2 and 10, 11, 12 on a line, and more."""
-    x = np.array([0, 1, 2, 10, 11, 12])
-    rows = [[b, a, c] for a in range(6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
-    assert all(x[a] < x[b] < x[c] for b, a, c in rows)
-    return Statements(np.array(rows + more), n_objects=n_objects, kind="central")
-
-
 def test_isolated_objects_join_the_nearest_and_are_reported():
-    # 5 was between 6 and others, and 4 was once between 6 and 5; nothing is known of 7
-    S = _on_a_line([[5, 6, 4], [4, 6, 5], [5, 6, 3], [5, 6, 2], [4, 6, 3], [4, 6, 2]])
-    model = KRNGClustering(2, k=1, random_state=0).fit(S)
+    # true answers about 0, 1, 2 and 10, 11, 12 on a line; 5 was between 6 and others, and 4 was
+    # once between 6 and 5; nothing is known of 7
+    rows = [[b, a, c] for a in range(6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
+    more = [[5, 6, 4], [4, 6, 5], [5, 6, 3], [5, 6, 2], [4, 6, 3], [4, 6, 2]]
+    model = KRNGClustering(2, k=1, random_state=0).fit(Statements(rows + more, 8, kind="central"))
     assert model.isolated_.tolist() == [6, 7]
     assert model.n_connected_ > 1
     assert model.labels_[6] == model.labels_[5] != model.labels_[0]
@@ -97,15 +93,45 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
     assert not nothing.labels_.any()
 
 
-def test_the_number_of_clusters_is_checked():
-    with pytest.raises(ParameterError, match="4 clusters of 3 objects"):
-        KRNGClustering(4).fit([[0, 1, 2]])
-    with pytest.raises(ParameterError, match="n_clusters is 0"):
-        KRNGClustering(0).fit([[0, 1, 2]])
-    with pytest.raises(ParameterError, match="k is 0"):
-        KRNGClustering(2, k=0).fit([[0, 1, 2]])
-    with pytest.raises(KindError, match="lens map"):
-        KRNGClustering(2).fit(Statements([[0, 1, 2]], kind="odd"))
+CYCLE = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda: KRNGClustering(4).fit([[0, 1, 2]]), ParameterError, "4 clusters of 3 objects"),
+        (lambda: KRNGClustering(0).fit([[0, 1, 2]]), ParameterError, "n_clusters is 0"),
+        (lambda: KRNGClustering(2, k=0).fit([[0, 1, 2]]), ParameterError, "k is 0"),
+        (
+            lambda: KRNGClustering(2).fit(Statements([[0, 1, 2]], kind="odd")),
+            KindError,
+            "lens map",
+        ),
+        (
+            lambda: KRNGClustering(2, error_rate="estimate").fit(count_pairs(CYCLE)),
+            ParameterError,
+            "counts do not tell the error rate",
+        ),
+        (
+            lambda: cluster(Statements(CYCLE, kind="central"), 2, "soe", error_rate=0.1),
+            ParameterError,
+            "krng and lensmap",
+        ),
+        (
+            lambda: cluster(Statements(CYCLE, kind="central"), method="krng"),
+            ParameterError,
+            "krng needs the number of clusters",
+        ),
+        (
+            lambda: cluster(count_pairs(CYCLE), method="lensmap"),
+            ParameterError,
+            "counts do not tell how many groups",
+        ),
+    ],
+)
+def test_what_cannot_be_asked(ask, error, words):
+    with pytest.raises(error, match=words):
+        ask()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=1))
@@ -114,14 +140,7 @@ def test_purity_equals_the_definition(pairs):
     assert purity(clusters, classes) == pytest.approx(reference.purity(clusters, classes))
 
 
-def test_parts_are_numbered_as_they_appear():
-    assert in_order_of_appearance(np.array([5, 5, 2, 9, 2])).tolist() == [0, 0, 1, 2, 1]
-
-
-def test_only_some_methods_correct_for_wrong_answers():
-    rows = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
-    with pytest.raises(ParameterError, match="krng and lensmap"):
-        cluster(Statements(rows, kind="central"), 2, "soe", error_rate=0.1)
+# ---- the graph of neighbors on a map
 
 
 @pytest.mark.parametrize("sigma", [1e-200, 1e200])
@@ -131,3 +150,200 @@ def test_any_width_of_the_weights_on_a_map_keeps_every_edge(sigma):
     assert np.isfinite(graph.data).all()
     assert graph.data.min() > 0
     assert graph.nnz == neighbour_graph(points, k=3).nnz
+
+
+def test_few_and_many_objects_have_the_same_graph_and_groups(monkeypatch):
+    points = mixture(300, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    graph, X = neighbour_graph(points.points).toarray(), points.points
+    whole = spectral.coordinate_clusters(X, 3, random_state=0)
+    monkeypatch.setattr(spectral, "_ALL_DISTANCES", 0)
+    np.testing.assert_allclose(neighbour_graph(X).toarray(), graph)
+    monkeypatch.setattr(spectral, "_MOST_SPECTRAL", 120)
+    found, again = (spectral.coordinate_clusters(X, 3, random_state=0) for _ in range(2))
+    assert purity(found, points.labels) > 0.99
+    assert purity(whole, found) > 0.99
+    assert np.array_equal(found, again)
+
+
+# ---- the one test of groups
+
+
+def _groups(number, each=20, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.repeat(CENTRES[:number], each, axis=0) + rng.normal(size=(number * each, 2))
+
+
+def _suggested(*given, **more):
+    return examine(*given, **more).suggestion
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_clear_groups_are_counted_whatever_the_unit_and_the_axes(number):
+    X = _groups(number, 12)
+    found = _suggested(X)
+    assert found.n_clusters == found.best == number
+    assert found.p_value == pytest.approx(2.5 / 200)
+    assert [c.n_clusters for c in found.candidates] == list(range(2, 9))
+    assert found.candidates[number - 2].silhouette > found.candidates[number - 2].cloud
+    if number == 3:
+        turned = 1e-150 * (X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) + 5)
+        errors = np.tile(1e-300 * np.eye(2), (36, 1, 1))
+        other = _suggested(turned, errors)
+        assert other.n_clusters == 3
+        assert [c.silhouette for c in other.candidates] == pytest.approx(
+            [c.silhouette for c in found.candidates]
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [1, 3])
+def test_clouds_are_left_whole(length):
+    rng = np.random.default_rng(length)
+    shapes = [rng.normal(size=(60, 2)) for _ in range(6)] + [rng.uniform(size=(60, 2))] * 1
+    suggested = [_suggested(X * [length, 1]).n_clusters for X in shapes]
+    assert sum(number > 1 for number in suggested) <= 1
+
+
+@pytest.mark.slow
+def test_many_objects_are_compared_through_some():
+    assert _suggested(_groups(3, each=150)).n_clusters == 3
+
+
+def test_separation_of_two_groups_ignores_their_width_across():
+    rng = np.random.default_rng(0)
+    line = np.r_[rng.normal(size=20), rng.normal(12, 1, size=20)]
+    thin, thick = (np.c_[line, width * rng.normal(size=40)] for width in (0.1, 3.0))
+    one, other = divide(thick, [2])[0], divide(thin, [2])[0]
+    assert one.silhouette == pytest.approx(other.silhouette, abs=0.05)
+    assert one.inside.shape == (40, 1)
+
+
+def test_separation_is_the_mean_silhouette_where_centres_span_the_map():
+    from sklearn.metrics import silhouette_score
+
+    part = divide(_groups(4), [4])[0]
+    assert purity(part.labels, np.repeat(np.arange(4), 20)) == 1
+    assert part.silhouette == pytest.approx(silhouette_score(_groups(4), part.labels))
+
+
+def test_points_that_coincide_are_best_divided_as_they_lie():
+    X = np.repeat([[0.0, 0], [5, 0], [0, 5]], 4, axis=0)
+    three, four = divide(X, [3, 4])
+    assert three.silhouette == 1.0
+    assert four.silhouette < 1.0
+    assert len(np.unique(four.labels)) == 4
+
+
+def test_what_errors_add_to_groups_is_taken_off():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 200)
+    true = CENTRES[labels] + rng.normal(size=(600, 2))
+    errors = np.array([[4.0, 1.0], [1.0, 1.0]]) * rng.uniform(0, 2, size=(600, 1, 1))
+    seen = true + np.einsum("nij,nj->ni", np.linalg.cholesky(errors), rng.normal(size=(600, 2)))
+    for X, known, expected in (
+        (true, 0 * errors, 1.0),
+        (seen, errors, 1.0),
+        (seen, 0 * errors, 3.5),
+    ):
+        share = within_shares(X[None], known[None], labels[None])[0]
+        assert share * X.var(axis=0).mean() == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.slow
+def test_groups_that_errors_hide_are_found_where_the_errors_are_known():
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(12):
+        true = np.repeat(CENTRES[:3], 20, axis=0) + 0.5 * rng.normal(size=(60, 2))
+        # far off along the line from the middle, and hardly across it
+        out = true - true.mean(axis=0)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        errors = 14.0 * out[:, :, None] * out[:, None] + 0.2 * np.eye(2)
+        noise = np.einsum("nij,nj->ni", np.linalg.cholesky(errors), rng.normal(size=(60, 2)))
+        found.append([_suggested(true + noise, e).n_clusters == 3 for e in (errors, None)])
+    known, unknown = np.sum(found, axis=0)
+    assert known >= 4
+    assert known > unknown
+
+
+@pytest.mark.parametrize("X", [np.zeros((1, 2)), np.eye(2), np.zeros((3, 2))])
+def test_too_few_objects_are_one_cluster(X):
+    found = _suggested(X)
+    assert (found.n_clusters, found.candidates) == (1, ())
+
+
+# ---- the question
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_dimension_of_the_map(dim):
+    points = np.random.default_rng(dim).normal(size=(40, dim))
+    S = simulate_statements(points, 5000, error_rate=0.1, random_state=0)
+    assert map_dimension(count_pairs(S)) == dim
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "central",
+        pytest.param("odd", marks=pytest.mark.slow),
+        pytest.param("closer", marks=pytest.mark.slow),
+    ],
+)
+def test_groups_from_answers_with_errors(kind):
+    drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=0)
+    S = simulate_statements(drawn.points, 2500, kind, error_rate=0.1, random_state=1)
+    found = cluster(S, method="choice")
+    assert found.n_clusters == 3
+    assert purity(found.labels, drawn.labels) > 0.95
+    assert found.stability.agreement > 0.8
+    assert found.suggestion.caution is None
+
+
+def test_a_cloud_has_no_groups_and_the_limit_is_said():
+    points = np.random.default_rng(8).normal(size=(20, 2))
+    found = cluster(simulate_statements(points, 900, random_state=3), method="choice")
+    assert (found.n_clusters, found.stability) == (1, None)
+    assert found.suggestion.notes == ("central gap",)
+    odd = simulate_statements(points, 900, "odd", random_state=3)
+    assert cluster(odd, method="choice").suggestion.notes == ()
+
+
+@pytest.mark.parametrize("method", ["auto", "lensmap"])
+def test_nothing_said_is_one_group(method):
+    S = Statements(np.zeros((0, 3), dtype=int), names=list("abcde"))
+    found = cluster(S, method=method)
+    assert (found.n_clusters, found.suggestion, found.stability) == (1, None, None)
+    assert cluster(S, 2, method=method).n_clusters == 2
+
+
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_a_lens_map_of_other_kinds_does_not_tell_whether_there_are_groups(kind):
+    points = np.random.default_rng(0).normal(size=(24, 2))
+    S = simulate_statements(points, 900, kind, error_rate=0.1, random_state=0)
+    found = cluster(S, method="lensmap")
+    assert (found.n_clusters, found.suggestion.p_value) == (1, None)
+    assert found.suggestion.notes == ("lens map",)
+
+
+def test_groups_on_a_lens_map_have_a_stability_too():
+    drawn = mixture(24, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 1200, random_state=2)
+    found, again = (cluster(S, 2, "lensmap") for _ in range(2))
+    assert purity(found.labels, drawn.labels) > 0.8
+    assert found.stability.agreement == again.stability.agreement > 0.5
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "agreement", "clusters", "objects"),
+    [
+        ([0, 0, 1, 2], [[5, 5, 3, 9], [1, 1, 2, 0]], 1, [1, 1, 1], [1, 1, 1, 1]),
+        ([0, 0, 0, 1, 1], [[0, 0, 1, 1, 1]], 1 / 6, [2 / 3, 2 / 3], [1, 1, 0, 1, 1]),
+    ],
+)
+def test_stability_by_hand(own, others, agreement, clusters, objects):
+    found = cluster_stability(own, others)
+    assert found.agreement == pytest.approx(agreement)
+    assert found.clusters == pytest.approx(clusters)
+    assert found.objects.tolist() == objects
+    assert found.resamples == len(others)

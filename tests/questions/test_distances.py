@@ -46,30 +46,15 @@ def test_distances_are_those_of_the_map_with_a_mean_of_one(answers, model, found
     np.testing.assert_array_equal(model.fit_.distances().errors, found.errors)
 
 
-def test_more_answers_have_smaller_errors():
-    errors = []
-    for number in (100, 400, 4000):
-        S = _answers(number)
-        errors.append(distances(fit(S, n_components=2)).errors.mean())
-    assert errors[1] < 0.7 * errors[0]
-    assert errors[2] < 0.7 * errors[1]
-
-
-def test_the_order_of_objects_does_not_matter(answers, model, found):
-    order = np.random.default_rng(1).permutation(answers.n_objects)
-    S = answers.subset(order)
-    turned = ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S)
-    other = distances(turned)
-    np.testing.assert_allclose(other.matrix, found.matrix[np.ix_(order, order)], rtol=1e-3)
-    np.testing.assert_allclose(other.errors, found.errors[np.ix_(order, order)], rtol=0.05)
-    assert other.names == tuple(found.names[i] for i in order)
+def test_more_answers_have_smaller_errors(found):
+    few = distances(fit(_answers(100), n_components=2))
+    assert found.errors.mean() < 0.6 * few.errors.mean()
 
 
 def test_another_map_has_no_errors(answers):
     found = distances(answers, method="lensmap")
     assert found.errors is None
     assert "standard_error" not in found.columns()
-    assert distances(fit(answers, n_components=3)).n_components == 3
 
 
 def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tmp_path):
@@ -84,18 +69,6 @@ def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tm
     found.write(tmp_path / "d.tsv")
     lines = (tmp_path / "d.tsv").read_text().splitlines()
     assert next(csv.reader(lines, delimiter="\t")) == ["", *found.names]
-
-
-def test_names_that_are_numbers_come_back_too(tmp_path):
-    S = Statements(
-        [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], names=["10", "2", "7", "1"], kind="central"
-    )
-    found = distances(S)
-    found.write(tmp_path / "d.csv")
-    np.testing.assert_array_equal(
-        read_matrix(tmp_path / "d.csv", ["1", "2", "7", "10"]),
-        found.matrix[np.ix_(*[[3, 1, 2, 0]] * 2)],
-    )
 
 
 def test_pairs_as_json(found, tmp_path):

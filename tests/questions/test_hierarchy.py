@@ -54,32 +54,12 @@ def test_a_tree_has_every_object_once_and_its_heights_rise(tree):
     assert set(tree.branches[-1].objects) == set(tree.names)
 
 
-@pytest.mark.slow
-def test_neither_the_order_of_rows_nor_that_of_objects_matters(two, tree):
-    S = two.statements
-    rng = np.random.default_rng(3)
-    shuffled = S.subset(rng.permutation(S.n_objects)).take(rng.permutation(len(S)))
-    found = hierarchy(_quick(shuffled))
-    assert {frozenset(b.objects) for b in found.claimed} == {
-        frozenset(b.objects) for b in tree.claimed
-    }
-    assert found.names == shuffled.names
-    np.testing.assert_allclose(found.linkage[:, 2], tree.linkage[:, 2], rtol=1e-3)
-
-
 def test_of_a_cloud_nothing_is_claimed():
-    S = _study(np.random.default_rng(5).normal(size=(20, 2)), "closer", 900)
+    S = _study(np.random.default_rng(5).normal(size=(16, 2)), "closer", 700)
     found = hierarchy(_quick(S))
     assert found.claimed == ()
     assert found.sentence.startswith("No branch is claimed")
     assert found.support is not None  # told, but nothing is made of it
-
-
-def test_of_guesses_nothing_is_claimed():
-    rng = np.random.default_rng(0)
-    triples = np.array([rng.permutation(12)[:3] for _ in range(300)])
-    found = hierarchy(_quick(Statements(triples, kind="odd")))
-    assert found.claimed == ()
 
 
 def _depths(newick):

@@ -1,3 +1,5 @@
+"""`classify`: what hidden labels say of the classes, by every method."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,16 +25,25 @@ def drawn():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_clear_classes(drawn, method):
-    points, S, _ = drawn
+def test_clear_classes_and_one_with_a_single_labelled_object(drawn, method):
+    points, _, fitted = drawn
     y = [None if i % 6 == 0 else f"c{c}" for i, c in enumerate(points.labels)]
-    found = classify(S, y, method)
+    y[1] = "other"
+    found = classify(fitted, y, method)
     assert found.check.learnable
-    assert found.check.error <= (0.25 if method == "depth" else 0.1)
+    assert found.check.error <= (0.3 if method == "depth" else 0.12)
     assert found.check.baseline > 0.5
     assert len(found.contradictions) <= {"depth": 5, "krng": 3}.get(method, 0)
+    assert any("one labeled object" in r and "other" in r for r in found.remarks)
+    assert "1" not in [c.object for c in found.contradictions]
     if method == "choice":
         assert list(found.predicted.values()) == [f"c{c}" for c in points.labels[::6]]
+        assert (
+            list(found.probabilities) == list(found.predicted) == [str(i) for i in range(0, 60, 6)]
+        )
+        assert all(0.5 <= sure <= 1 for sure in found.probabilities.values())
+        assert np.isnan(found.probability[1:6]).all()
+        assert classify(fitted, y, classifier="svm-linear").probabilities is None
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -45,15 +56,27 @@ def test_flipped_labels_are_named(drawn, method):
     named = {c.object: c for c in found.contradictions}
     assert {str(i) for i in flipped} <= set(named)
     assert (named["3"].label, named["3"].answers_say) == (y[3], points.labels[3])
+    assert found.check.contradicted[flipped].all()
     if method == "choice":
         assert len(named) == 3
 
 
-@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_objects_does_not_matter(drawn):
+    points, S, _ = drawn
+    y = dict(zip(S.names, [None, *points.labels[1:].tolist()], strict=True))
+    order = np.random.default_rng(0).permutation(60)
+    one, other = (classify(given, y, "lensmap") for given in (S, S.subset(order)))
+    assert other.names == tuple(one.names[i] for i in order)
+    assert other.predicted == one.predicted
+    assert other.given == tuple(one.given[i] for i in order)
+    labelled = [i for i in order if i]
+    assert other.check.codes.tolist() == one.check.codes[np.array(labelled) - 1].tolist()
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_random_labels_cannot_be_learnt(drawn, seed):
     _, S, fitted = drawn
-    y = np.random.default_rng(seed).integers(2, size=S.n_objects)
-    found = classify(fitted, y)
+    found = classify(fitted, np.random.default_rng(seed).integers(2, size=S.n_objects))
     assert not found.check.learnable
     assert found.check.error > 0.35
     assert found.contradictions == ()
@@ -61,11 +84,11 @@ def test_random_labels_cannot_be_learnt(drawn, seed):
 
 def test_a_label_in_a_mixed_neighbourhood_is_not_contradicted():
     points = mixture(80, [[0, 0], [1.5, 0]], random_state=3)
-    S = simulate_statements(points.points, 6000, random_state=4)
+    S = simulate_statements(points.points, 3000, random_state=4)
     found = classify(S, points.labels)
-    differ = found.found != points.labels
     assert found.check.learnable
-    assert 0 < found.check.contradicted.sum() < differ.sum()
+    assert found.check.left_out == 8  # many are left out in groups
+    assert 0 < found.check.contradicted.sum() < (found.found != points.labels).sum()
 
 
 def test_hidden_labels_are_not_looked_at(drawn):
@@ -79,31 +102,13 @@ def test_hidden_labels_are_not_looked_at(drawn):
         assert found.codes[i] == alone.transduction_[i]
 
 
-def test_many_labelled_objects_are_left_out_in_groups():
-    points = mixture(150, [[0, 0], [8, 0]], random_state=1)
-    S = simulate_statements(points.points, 8000, random_state=2)
-    found = classify(S, points.labels).check
-    assert found.left_out == 15
-    assert found.error < 0.05
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_class_with_one_labelled_object(drawn, method):
-    points, S, _ = drawn
-    y = [None if i % 3 else f"c{c}" for i, c in enumerate(points.labels)]
-    y[1] = "other"
-    found = classify(S, y, method)
-    assert any("one labeled object" in r and "other" in r for r in found.remarks)
-    assert "1" not in [c.object for c in found.contradictions]
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_one_labelled_object_of_each_class(drawn, method):
-    points, S, _ = drawn
+    points, _, fitted = drawn
     y = [None] * 60
     for c in (0, 1):
         y[int(np.flatnonzero(points.labels == c)[0])] = c
-    found = classify(S, y, method)
+    found = classify(fitted, y, method)
     assert set(found.found.tolist()) <= {0, 1}
     assert not found.check.learnable
 
@@ -118,23 +123,22 @@ def test_cars(cars):
 
 
 def test_one_class_is_refused(drawn):
-    _, S, _ = drawn
+    _, S, fitted = drawn
     with pytest.raises(LabelError, match="at least two classes"):
-        classify(S, ["a"] * S.n_objects)
+        classify(fitted, ["a"] * S.n_objects)
 
 
 def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn):
     points, S, fitted = drawn
     rng = np.random.default_rng(5)
-    classifier = make_classifier("choice")
-    classifier.fit(fitted, points.labels)
+    classifier = make_classifier("choice").fit(fitted, points.labels)
     assert _dealt_anew(classifier, encode_labels(points.labels, S.names), 0) == 0.001
-    shares = []
-    for seed in range(200):
-        y = encode_labels(rng.permutation(np.arange(60) % 2), S.names)
-        shares.append(_dealt_anew(classifier, y, seed))
+    shares = [
+        _dealt_anew(classifier, encode_labels(rng.permutation(np.arange(60) % 2), S.names), seed)
+        for seed in range(100)
+    ]
     # a fifth, give or take four standard errors
-    assert 0.09 <= np.mean(np.array(shares) <= 0.2) <= 0.31
+    assert 0.04 <= np.mean(np.array(shares) <= 0.2) <= 0.36
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -36,11 +36,6 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def large(monkeypatch) -> None:
-    monkeypatch.setattr(handles, "STREAMED_BYTES", 0)
-
-
 @pytest.mark.slow
 def test_the_same_claims_are_made(folder: Path, monkeypatch) -> None:
     held = tl.Answers(folder / "cloud.parquet")
@@ -62,11 +57,6 @@ def test_the_same_claims_are_made(folder: Path, monkeypatch) -> None:
     assert groups.n_clusters == 3
     assert groups.stability is not None
     assert tl.purity(groups.labels, [int(name) % 3 for name in groups.names]) > 0.95
-
-
-def test_raters_are_counted(folder: Path, large) -> None:
-    found = tl.reliability(tl.Answers(folder / "cloud.parquet"))
-    assert found.collected["raters"] == 12
 
 
 @pytest.mark.slow
@@ -92,11 +82,6 @@ def test_files_are_held_where_they_fit(folder: Path, monkeypatch) -> None:
     monkeypatch.setattr(handles, "available_memory", lambda: 4 * needed - 40)
     assert not tl.Answers(file).held
     assert handles.available_memory() > 0
-
-
-def test_memory_is_known() -> None:
-    assert 1 << 20 < handles.available_memory() < 1 << 50
-    assert handles._expansion("a.csv.gz") > handles._expansion("a.parquet")
 
 
 @pytest.mark.slow

@@ -1,19 +1,38 @@
+"""Outliers: Algorithm 2, isolation on the map, and what is set aside before groups are counted."""
+
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import drawn
+from trilens.cli.outliers import _notes
 from trilens.errors import ParameterError
+from trilens.maps import LensMap
 from trilens.maps.fitted import fit
+from trilens.maps.geometry import local_outliers
 from trilens.questions.clouds import simulated_answers
-from trilens.questions.outlier_test import outliers_by_depth
+from trilens.questions.cluster.groups import cluster
+from trilens.questions.hierarchy import hierarchy
+from trilens.questions.mixtures import fit_mixtures
+from trilens.questions.outlier_test import isolation, most_apart, outliers_by_depth, widest_gap
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
-from trilens.simulate import far_outliers, gaussian, simulate_statements
+from trilens.simulate import (
+    far_outliers,
+    gaussian,
+    n_questions,
+    simulate_statements,
+    two_moons,
+    with_outliers,
+)
 from trilens.statements import Statements
 
 import reference
+
+# ---- by depth: Algorithm 2
 
 
 @given(drawn.statements(kinds=["central", "odd"]), st.data())
@@ -28,34 +47,37 @@ def test_outliers_are_the_least_central_in_order(S, data):
     assert set(found.tied) == cut
 
 
-def test_contamination_rounds_and_excludes_n():
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"n": 1, "contamination": 0.1}, "not both"),
+        ({"contamination": 0.6}, r"0\.5"),
+        ({"n": 11}, "from 0 to 10"),
+    ],
+)
+def test_contamination_rounds_and_excludes_n(wanted, words):
     S = Statements([[0, 1, 2], [3, 4, 5]], n_objects=10, kind="central")
     assert len(outliers(S, contamination=0.25)) == 2
-    with pytest.raises(ParameterError, match="not both"):
-        outliers(S, n=1, contamination=0.1)
-    with pytest.raises(ParameterError, match=r"0\.5"):
-        outliers(S, contamination=0.6)
-    with pytest.raises(ParameterError, match="from 0 to 10"):
-        outliers(S, n=11)
+    with pytest.raises(ParameterError, match=words):
+        outliers(S, **wanted)
 
 
-@given(drawn.statements(kinds=["central", "odd"]), st.sampled_from([0.0, 0.1, 0.3, 0.5, "auto"]))
+@given(drawn.statements(kinds=["central", "odd"]), st.sampled_from([0.0, 0.1, 0.3, 0.5]))
 def test_the_detector_keeps_scikit_learns_signs(S, contamination):
     detector = LensDepthOutlierDetector(contamination).fit(S)
     assert np.array_equal(detector.score_samples_, detector.score_samples(S))
     assert np.array_equal(detector.decision_function(S), detector.score_samples_ - detector.offset_)
     assert np.array_equal(detector.predict(S) == -1, detector.score_samples_ < detector.offset_)
     assert np.array_equal(detector.labels_, detector.fit_predict(S))
-    if contamination != "auto":
-        assert (detector.labels_ == -1).sum() <= round(contamination * S.n_objects)
+    assert (detector.labels_ == -1).sum() <= round(contamination * S.n_objects)
 
 
 def test_the_detector_finds_the_stated_share_and_keeps_ties_inside():
     # x is central C(x, 2) times of 36: 0 and 1 never, so they tie
     rows = np.array([[a, b, c] for a in range(10) for b in range(a) for c in range(b)])
-    assert (LensDepthOutlierDetector(0.3, kind="central").fit_predict(rows) == -1).sum() == 3
-    assert (LensDepthOutlierDetector(0.2, kind="central").fit_predict(rows) == -1).sum() == 2
-    assert (LensDepthOutlierDetector(0.1, kind="central").fit_predict(rows) == -1).sum() == 0
+    for share, found in ((0.3, 3), (0.2, 2), (0.1, 0), ("auto", 0)):
+        detector = LensDepthOutlierDetector(share, kind="central")
+        assert (detector.fit_predict(rows) == -1).sum() == found
 
 
 def test_a_detector_refuses_other_objects_and_wrong_shares():
@@ -67,21 +89,115 @@ def test_a_detector_refuses_other_objects_and_wrong_shares():
             LensDepthOutlierDetector(wrong, kind="central").fit([[0, 1, 2]])
 
 
-def _far(kind="odd", seed=0):
-    points = far_outliers(gaussian(36, random_state=seed), 3, seed + 1)
-    return simulate_statements(points, 2400, kind, error_rate=0.1, random_state=seed + 2)
+def test_depths_with_a_gap_stand_apart_and_smooth_ones_do_not():
+    asked = np.full(60, 2000)
+    smooth = np.linspace(0.6, 0.75, 60)
+    assert not outliers_by_depth(smooth, asked, "odd").objects.any()
+    apart = outliers_by_depth(np.r_[0.02, 0.03, smooth[2:]], asked, "odd")
+    assert apart.objects.nonzero()[0].tolist() == [0, 1]
+    # of an object that nobody was asked about nothing is known
+    unseen = outliers_by_depth(np.r_[0.0, smooth], np.r_[0, asked], "odd")
+    assert not unseen.objects.any()
 
 
-def test_far_objects_are_claimed():
-    fitted = fit(_far())
-    found = outliers(fitted)
-    assert set(found.least_central[:3]) == {fitted.names[i] for i in (36, 37, 38)}
-    assert set(found.indices.tolist()) == {36, 37, 38}
+# ---- on a map: isolation is local
+
+CENTRES = np.array([[0.0, 0], [7, 0], [3.5, 6]])
+
+
+def _groups(seed, far=None):
+    rng = np.random.default_rng(seed)
+    X = CENTRES[np.arange(24) % 3] + rng.standard_normal((24, 2))
+    return X if far is None else np.r_[X, [far]]
+
+
+@pytest.fixture(scope="module")
+def far_from_groups():
+    """Three groups, and one object that is far from each and not from the middle of all."""
+    X = _groups(0, [16.0, 9.0])
+    return fit(simulate_statements(X, 2200, "odd", error_rate=0.03, random_state=0))
+
+
+def test_up_to_three_together_are_isolated_and_four_are_a_group():
+    cloud = np.random.default_rng(0).standard_normal((40, 2))
+    for together in (1, 2, 3, 4):
+        far = [9.0, 0] + 0.1 * np.random.default_rng(together).standard_normal((together, 2))
+        X = np.r_[cloud, far]
+        gap, number = widest_gap(isolation(X))
+        assert (number == together and gap > 1) == (together < 4)
+        assert widest_gap(isolation(7 * X + [3, 5])) == (pytest.approx(gap), number)
+    assert [most_apart(n) for n in (8, 40, 100, 400)] == [3, 4, 6, 12]
+
+
+def test_the_groups_of_a_map_are_found_and_drawn_anew():
+    X = _groups(1)
+    found = fit_mixtures(X, np.arange(24))
+    best = found.each[int(found.weights.argmax())]
+    assert len(best.centres) == 3
+    assert found.weights.sum() == pytest.approx(1)
+    rng = np.random.default_rng(0)
+    means = np.mean([best.draw(rng) for _ in range(400)], axis=0)
+    np.testing.assert_allclose(means, best.centres[best.group], atol=0.3)
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_tails_are_drawn_as_they_are_asked_for(heavy):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    if heavy:
+        X /= np.sqrt(rng.chisquare(2, (60, 1)) / 2)
+    found = fit_mixtures(X, np.arange(60))
+    assert (found.heavy > 0.5) == heavy
+    far = [np.abs(found.draw(heavy, rng)).max() / np.abs(X).max() for _ in range(50)]
+    assert 0.4 < np.median(far) < 2.5
+
+
+def test_what_is_far_from_every_group_is_named_and_set_aside(far_from_groups):
+    found = outliers(far_from_groups)
+    assert found.names == found.apart == ("24",)
     assert found.p_value <= found.level
-    assert found.apart == found.names
-    listed = outliers(fitted, 4)
-    assert len(listed) == 4
-    assert listed.apart == found.apart
+    assert outliers(far_from_groups, 2).apart == ("24",)
+    groups = cluster(far_from_groups)
+    assert (groups.n_clusters, groups.shape, groups.unassigned) == (3, "groups", ("24",))
+    assert groups.p_value <= 0.05
+    assert groups.columns()["label"][24] == "unassigned"
+    assert groups.structure.part.tolist() == groups.labels.tolist()
+    assert groups.structure.sentence.endswith("One object stands apart: 24.")
+    facts = groups.to_dict()
+    assert (facts["unassigned"], facts["shape"], facts["clusters"]["24"]) == (["24"], "groups", -1)
+    # with a number of groups nobody is left out
+    three = cluster(far_from_groups, 3)
+    assert (three.labels.min(), three.labels.max(), three.unassigned) == (0, 2, ())
+
+
+def test_a_tree_does_not_contradict_the_groups(far_from_groups):
+    part = cluster(far_from_groups).labels
+    tree = hierarchy(far_from_groups)
+    assert tree.claimed
+    for branch in tree.claimed:
+        inside = np.isin(np.array(tree.names), branch.objects)
+        cut = [0 < inside[part == g].sum() < (part == g).sum() for g in range(3)]
+        assert not any(cut) or len(set(part[inside].tolist()) - {-1}) == 1
+
+
+def test_groups_without_a_far_object_have_none():
+    S = simulate_statements(_groups(2), 1500, "odd", error_rate=0.03, random_state=2)
+    found = outliers(S)
+    assert (found.names, found.shape) == ((), "none")
+    assert found.p_value > found.level
+
+
+@pytest.fixture(scope="module")
+def far():
+    points = far_outliers(gaussian(36, random_state=0), 3, 1)
+    return simulate_statements(points, 2400, "odd", error_rate=0.1, random_state=2)
+
+
+def test_far_objects_are_claimed(far):
+    found = outliers(far)
+    assert set(found.indices.tolist()) == {36, 37, 38}
+    assert set(found.least_central[:3]) == set(found.apart) == set(found.names)
+    assert found.p_value <= found.level
 
 
 @pytest.mark.parametrize(
@@ -96,26 +212,16 @@ def test_clouds_and_guesses_have_none(kind):
     wrong = 1 / 2 if kind == "closer" else 2 / 3
     for error_rate in (0.0, wrong):
         S = simulate_statements(
-            gaussian(30, random_state=5), 800, kind, error_rate=error_rate, random_state=6
+            gaussian(24, random_state=5), 600, kind, error_rate=error_rate, random_state=6
         )
         found = outliers(S, method="choice")
-        assert (len(found), found.suggested) == (0, 0)
+        assert (len(found), found.suggested, len(found.least_central)) == (0, 0, 6)
         if error_rate:  # guesses carry no claim, and the reason is said
-            assert found.p_value is None
-            assert found.reason == "guesses"
+            assert (found.p_value, found.reason) == (None, "guesses")
             assert "cannot be distinguished from guessing" in found.caution
         else:
             assert found.p_value > found.level
             assert found.caution is None
-        assert len(found.least_central) == 7
-
-
-def test_the_facts():
-    assert set(outliers(_far(), method="depth").to_dict()) == {
-        *("outliers", "suggested", "apart", "p_value", "level", "caution", "clearly_least"),
-        *("shape", "tail", "p_gaussian", "p_heavy"),
-        *("method", "least_central", "tied", "tied_count"),
-    }
 
 
 def test_nothing_said_nothing_stands_apart():
@@ -125,27 +231,30 @@ def test_nothing_said_nothing_stands_apart():
         assert (found.names, found.reason) == ((), "no answers")
 
 
-def test_other_maps_rank_and_claim_nothing():
-    found = outliers(_far(), method="soe")
-    assert (len(found), found.p_value) == (0, None)
-    assert len(outliers(_far(), 3, method="soe")) == 3
+def test_other_maps_rank_and_claim_nothing(far):
+    found = outliers(far, method="lensmap")
+    assert (len(found), found.p_value, found.reason) == (0, None, "no test")
+    assert len(outliers(far, 3, method="lensmap")) == 3
 
 
-def test_depths_with_a_gap_stand_apart_and_smooth_ones_do_not():
-    asked = np.full(60, 2000)
-    smooth = np.linspace(0.6, 0.75, 60)
-    assert not outliers_by_depth(smooth, asked, "odd").objects.any()
-    apart = outliers_by_depth(np.r_[0.02, 0.03, smooth[2:]], asked, "odd")
-    assert apart.objects.nonzero()[0].tolist() == [0, 1]
-    # of an object that nobody was asked about nothing is known
-    unseen = outliers_by_depth(np.r_[0.0, smooth], np.r_[0, asked], "odd")
-    assert not unseen.objects.any()
+def test_the_facts_and_what_is_said_of_them(far):
+    found = outliers(far, method="depth")
+    assert set(found.to_dict()) == {
+        *("outliers", "suggested", "apart", "p_value", "level", "caution", "clearly_least"),
+        *("shape", "tail", "p_gaussian", "p_heavy"),
+        *("method", "least_central", "tied", "tied_count"),
+    }
+    tail = replace(found, apart=(), shape="long tail", tail=("b", "a"), p_value=0.3, reason=None)
+    said = list(_notes(replace(tail, clearly_least="b")))
+    assert said[0].startswith("no outlier could be confirmed (p = 0.30); least central: ")
+    assert said[1] == "the objects thin out into a long tail; farthest out: b, a"
+    assert said[2] == "b is clearly less central than every other object"
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_simulated_answers_are_those_that_the_model_expects(kind):
     S = simulate_statements(gaussian(12, random_state=1), 200, kind, random_state=2)
-    model = fit(S).map
+    model = fit(S, n_components=2).map
     rng = np.random.default_rng(3)
     copies = [simulated_answers(model, S, rng) for _ in range(300)]
     same = np.mean([(c.triples[:, :2] == S.triples[:, :2]).all(axis=1) for c in copies], axis=0)
@@ -153,3 +262,16 @@ def test_simulated_answers_are_those_that_the_model_expects(kind):
         same = np.mean([c.triples[:, 0] == S.triples[:, 0] for c in copies], axis=0)
     assert np.abs(same - model.probabilities(S)[:, 0]).max() < 0.13
     assert all((np.sort(c.triples) == np.sort(S.triples)).all() for c in copies[:3])
+
+
+@pytest.mark.parametrize(("share", "error_rate"), [(0.05, 0.0), (0.25, 0.3)])
+def test_finds_the_outlier_between_two_moons(share, error_rate):
+    outside = [[0.5, 0.25], [-1.5, 1.8], [2.5, 1.8], [0.5, -1.6]]
+    ranks = []
+    for seed in range(2):
+        points = with_outliers(two_moons(200, noise=0.06, random_state=seed), outside)
+        m = int(share * n_questions(204))
+        S = simulate_statements(points, m, error_rate=error_rate, random_state=100 + seed)
+        score = local_outliers(LensMap(2).fit_transform(S))
+        ranks.append(1 + int((score > score[200]).sum()))
+    assert np.mean(ranks) <= 6

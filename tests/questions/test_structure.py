@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import trilens as tl
-from commandline import facts, run
+from commandline import run
 from trilens.errors import StatementError
 from trilens.files import write_statements
-from trilens.questions.cluster.suggest import suggest_clusters
+from trilens.questions.cluster.suggest import divide, examine
 from trilens.questions.shapes import fit_shapes, is_straight
-from trilens.questions.structure import _with_aside, structure_of_map
+from trilens.questions.structure import described
 from trilens.simulate import simulate_statements
+
+
+def _structure(X):
+    return described(examine(X), tuple(map(str, range(len(X)))))
 
 
 def _ring(rng, n=40):
@@ -58,48 +63,19 @@ CLOUDS = {
     "t3": lambda rng: rng.standard_normal((40, 2)) / np.sqrt(rng.chisquare(3, (40, 1)) / 3),
     "halo": lambda rng: rng.standard_normal((40, 2)) * np.r_[[1] * 26, [4] * 14][:, None],
 }
-SHAPES = {
-    "line": _line,
-    "ring": _ring,
-    "arms": _arms,
-    "groups": _groups,
-    "groups in groups": _nested,
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_shape_is_named(shape):
-    found = structure_of_map(SHAPES[shape](np.random.default_rng(0)))
-    assert found.shape == shape
-    assert found.scores["cloud"] == 0
-    if shape != "line":  # a straight one is a long thin cloud as well
-        assert found.scores[shape.split()[0]] > 0
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_clouds_of_every_sort_are_clouds(cloud):
-    found = [
-        fit_shapes(X, np.zeros((40, d, d)), _divisions(X))
-        for seed in range(5)
-        for X in [CLOUDS[cloud](np.random.default_rng(seed))]
-        for d in [X.shape[1]]
-    ]
-    assert [shapes.curve for shapes in found].count(None) == 5
-    assert sum(shapes.groups > 0 for shapes in found) == 0
+    for seed in range(3):
+        X = CLOUDS[cloud](np.random.default_rng(seed))
+        found = fit_shapes(X, np.zeros((40, X.shape[1], X.shape[1])), _divisions(X))
+        assert found.curve is None
+        assert found.groups <= 0
 
 
 def _divisions(X):
-    from trilens.questions.cluster.suggest import divide
-
     return [part.labels for part in divide(X - X.mean(axis=0), range(2, 9))]
-
-
-@pytest.mark.parametrize("shape", ["line", "ring", "arms"])
-def test_what_is_not_groups_is_not_divided_and_the_reason_is_said(shape):
-    found = suggest_clusters(SHAPES[shape](np.random.default_rng(1)))
-    assert (found.n_clusters, found.p_value, found.shape) == (1, None, shape)
-    assert shape in found.caution
-    assert found.to_dict()["shape"] == shape
 
 
 @pytest.mark.slow
@@ -108,7 +84,7 @@ def test_a_small_group_beside_a_large_one_is_found():
     right = 0
     for seed in range(3):
         X = _groups(np.random.default_rng(seed), (24, 6), apart=6.0)
-        found = structure_of_map(X)
+        found = _structure(X)
         right += found.shape == "groups" and (found.part == labels).mean() > 0.9
     assert right >= 2
 
@@ -116,24 +92,41 @@ def test_a_small_group_beside_a_large_one_is_found():
 def test_what_a_line_tells():
     rng = np.random.default_rng(2)
     X = _horseshoe(rng)
-    found = structure_of_map(X)
+    found = _structure(X)
     along = np.arctan2(X[:, 1], X[:, 0])
     assert found.shape == "line"
     assert abs(np.corrcoef(along, found.position)[0, 1]) > 0.98
     assert (found.position.min(), found.position.max()) == (0, 1)
     assert found.position[0] <= 0.5
     assert [found.names[i] for i in np.argsort(found.position)] == list(found.order)
-    assert f"from {found.order[0]} to {found.order[-1]}." in found.sentence
-    assert structure_of_map(_line(rng)).sentence.startswith("The objects lie along a line, from")
+    ends = f"from {found.order[0]} to {found.order[-1]}."
+    assert found.sentence == f"The objects lie along a bent line, {ends}"
+    assert found.to_dict()["bent"]
+
+
+def test_a_line_is_not_divided_and_what_stands_apart_lies_nowhere_on_it():
+    X = _line(np.random.default_rng(3), 20)
+    seen = examine(X)
+    assert (seen.suggestion.n_clusters, seen.suggestion.p_value) == (1, None)
+    assert seen.suggestion.notes == ("line",)
+    alone = _structure(X)
+    assert (alone.shape, alone.bent) == ("line", False)
+    found = described(replace(seen, labels=np.r_[seen.labels, -1]), (*alone.names, "far"))
+    assert found.sentence == f"{alone.sentence} One object stands apart: far."
+    assert found.order == alone.order
+    assert found.columns()["position"][-1] is None
+    assert json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_what_a_ring_tells():
     X = _ring(np.random.default_rng(3))
-    found = structure_of_map(X)
+    found = _structure(X)
     true = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
     off = [(found.position - sign * (true - true[0])) % 360 for sign in (1, -1)]
     assert min(np.minimum(o, 360 - o).max() for o in off) < 15
     assert found.position[0] == 0
+    assert (found.shape, found.notes, found.scores["cloud"]) == ("ring", ("ring",), 0)
+    assert found.scores["ring"] > 0
     assert "no most central object" in found.sentence
     assert found.to_dict()["angle"]["0"] == 0
 
@@ -141,26 +134,25 @@ def test_what_a_ring_tells():
 def test_what_arms_tell():
     rng = np.random.default_rng(4)
     X = _arms(rng)
-    found = structure_of_map(X)
+    found = _structure(X)
     far = X.max(axis=1) > 0.5
     assert (found.part[far] == (np.arange(42) % 3)[far]).mean() > 0.95
     assert np.corrcoef(found.position, X.max(axis=1))[0, 1] > 0.9
+    assert (found.shape, found.notes, found.p_value) == ("arms", ("arms",), None)
     assert "on 3 arms that meet near" in found.sentence
     assert list(found.columns()) == ["object", "arm", "outwards"]
 
 
-@pytest.mark.slow
-def test_what_groups_tell_is_what_cluster_says():
-    X = _groups(np.random.default_rng(5))
-    found = structure_of_map(X)
+def test_what_groups_tell():
+    found = _structure(_groups(np.random.default_rng(5)))
+    assert (found.shape, found.has_groups) == ("groups", True)
     assert found.part.tolist() == np.repeat([0, 1, 2], [14, 13, 13]).tolist()
     assert found.sentence == "The objects form 3 groups, of 14, 13 and 13 objects."
-    assert suggest_clusters(X).n_clusters == 3
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_both_levels_of_groups_in_groups_are_told(seed):
-    found = structure_of_map(_nested(np.random.default_rng(seed)))
+def test_both_levels_of_groups_in_groups_are_told():
+    found = _structure(_nested(np.random.default_rng(0)))
+    assert found.shape == "groups in groups"
     assert found.part.tolist() == np.repeat([0, 1], 20).tolist()
     assert found.inner.tolist() == np.repeat([0, 1, 2, 3], 10).tolist()
     assert "2 groups, which fall into 4 smaller ones" in found.sentence
@@ -183,52 +175,37 @@ def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, stra
 
 @pytest.mark.parametrize("n", [0, 1, 3, 11])
 def test_few_objects_have_no_shape(n):
-    found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
-    assert found.shape == "cloud"
-    assert found.caution.startswith("the shape that the objects form cannot be determined: there ")
-    same = structure_of_map(np.zeros((20, 2)))
-    assert "too few objects differ" in same.sentence
+    found = _structure(np.random.default_rng(0).normal(size=(n, 2)))
+    assert (found.shape, found.reason) == ("cloud", "few objects")
+    assert found.caution == (
+        "the shape that the objects form cannot be determined: there are too few objects"
+    )
+    assert _structure(np.zeros((20, 2))).reason == "same places"
+
+
+def test_groups_of_few_objects_are_what_cluster_says_too():
+    X = np.random.default_rng(0).normal(size=(10, 2)) + 40 * (np.arange(10) < 5)[:, None]
+    assert examine(X).suggestion.n_clusters == 2
+    assert _structure(X).sentence == "The objects form 2 groups, of 5 and 5 objects."
 
 
 def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
     found = tl.structure(tl.Statements(triples, 15, kind="central"))
     assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
+    assert found.reason == "guesses"
     assert found.sentence.endswith("the answers cannot be distinguished from guessing.")
     with pytest.raises(StatementError, match="there are none"):
         tl.structure(tl.Statements(np.zeros((0, 3), dtype=int), names=list("abc")))
 
 
-@pytest.fixture(scope="module")
-def ring_of_answers():
+def test_the_command(tmp_path):
     X = _ring(np.random.default_rng(7), 24)
-    return simulate_statements(X, 2000, "odd", error_rate=0.1, random_state=0)
-
-
-def test_the_order_of_answers_and_objects_does_not_matter(ring_of_answers):
-    S, rng = ring_of_answers, np.random.default_rng(0)
-    names = [f"thing {i:02d}" for i in range(24)]
-    new = rng.permutation(24)
-    moved = np.empty(24, dtype=object)
-    moved[new] = names
-    one = tl.structure(tl.Statements(S.triples, 24, names, S.kind))
-    rows = rng.permutation(len(S))
-    other = tl.structure(tl.Statements(new[S.triples][rows], 24, moved.tolist(), S.kind))
-    assert one.shape == "ring"
-    assert one.to_dict()["order"] == other.to_dict()["order"]
-    assert one.to_dict()["angle"] == pytest.approx(other.to_dict()["angle"])
-
-
-def test_the_command(ring_of_answers, tmp_path):
     path, table = tmp_path / "answers.csv", tmp_path / "table.csv"
-    write_statements(ring_of_answers, path)
+    write_statements(simulate_statements(X, 1500, "odd", error_rate=0.1, random_state=0), path)
     done = run("structure", path, "-o", table)
     assert "The objects lie on a ring" in done.stderr
-    assert table.read_text().startswith('"object","angle"')
-    told = facts("structure", path)
-    assert told["shape"] == "ring"
-    assert len(told["angle"]) == len(told["order"]) == 24
-    assert json.dumps(told)
+    assert table.read_text().startswith('"object","angle","from","to"')
 
 
 @pytest.mark.slow
@@ -237,35 +214,29 @@ def test_the_command(ring_of_answers, tmp_path):
 def test_rings_and_arms_in_answers_are_not_groups(shape, kind):
     wrong = 0
     for seed in range(3):
-        X = SHAPES[shape](np.random.default_rng([seed, 1]))
+        X = {"ring": _ring, "arms": _arms}[shape](np.random.default_rng([seed, 1]))
         S = simulate_statements(X, 3000, kind, error_rate=0.15, random_state=seed)
         wrong += tl.cluster(S).n_clusters > 1
     assert wrong == 0
 
 
-def test_a_line_has_an_interval_for_each_object():
+@pytest.mark.parametrize("shape", [_line, _ring])
+def test_positions_have_intervals_by_the_maps_that_the_answers_allow(shape):
     rng = np.random.default_rng(2)
-    X = np.c_[np.linspace(0, 9, 16), 0.05 * rng.normal(size=16)]
-    asked = simulate_statements(X, 900, kind="odd", sampling="replacement", random_state=3)
-    found = tl.structure(asked)
-    assert found.shape == "line"
+    X = shape(rng, 24)
+    names = tuple(map(str, range(24)))
+    found = described(examine(X), names, lambda: X + 0.05 * rng.normal(size=(40, 24, 2)))
     assert (found.low <= found.position).all()
     assert (found.position <= found.high).all()
-    # objects whose intervals do not overlap are in their order
-    order = np.arange(16) if found.position[0] < found.position[-1] else np.arange(16)[::-1]
-    first, then = np.nonzero(found.high[:, None] < found.low)
-    assert len(first) > 60
-    assert (order[first] < order[then]).all()
+    assert 0 < np.mean(found.high - found.low) < 0.1 * np.ptp(found.position)
+    if shape is _line:
+        # objects whose intervals do not overlap are in their order
+        at = X[:, 0] if np.corrcoef(X[:, 0], found.position)[0, 1] > 0 else -X[:, 0]
+        first, then = np.nonzero(found.high[:, None] < found.low)
+        assert len(first) > 150
+        assert (at[first] < at[then]).all()
     assert set(found.columns()) >= {"from", "to"}
-    facts = found.to_dict()["interval"]
-    assert facts[found.names[0]] == [found.low[0], found.high[0]]
-
-
-def test_what_stands_apart_lies_nowhere_on_a_line():
-    rng = np.random.default_rng(3)
-    made = structure_of_map(np.c_[np.linspace(0, 9, 20), 0.05 * rng.normal(size=20)])
-    found = _with_aside(made, (*made.names, "far"), np.arange(20))
-    assert found.sentence.endswith("One object stands apart: far.")
-    assert found.order == made.order
-    assert found.columns()["position"][-1] is None
-    assert json.dumps(found.to_dict(), allow_nan=False)
+    facts = found.to_dict()
+    assert facts["interval"]["0"] == [found.low[0], found.high[0]]
+    assert len(facts["order"]) == 24
+    assert json.dumps(facts, allow_nan=False)

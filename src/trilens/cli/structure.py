@@ -46,8 +46,5 @@ def _notes(found: Structure) -> Iterator[str]:
         yield f"better than a cloud by, in log-likelihood: {listed}"
     if found.p_value is not None:
         yield f"{p_text(found.p_value)} for groups, compared with clouds without groups"
-    if (
-        found.caution is not None
-        and found.caution.rstrip(".").casefold() not in found.sentence.casefold()
-    ):
+    if found.caution is not None and found.reason is None:  # else the sentence has said it
         yield found.caution

@@ -166,25 +166,20 @@ def nearest_of(coordinates: FloatArray) -> Callable[[FloatArray], IntArray]:
     return lambda points: np.asarray(tree.query(points)[1], dtype=np.int64)
 
 
-def p_value(value: float, by_chance: FloatArray) -> float:
+def p_value(value: float, by_chance: Iterable[float], enough: int | None = None) -> float:
     """The share of values at least as large, the observed one counted among them.
 
-    >>> p_value(0.9, np.linspace(0, 1, 19)).__round__(2)
+    No more are drawn once ``enough`` of them are at least as large: their share says it then.
+
+    >>> round(p_value(0.9, np.linspace(0, 1, 19)), 2)
     0.15
-    """
-    return float((1 + (by_chance >= value).sum()) / (1 + len(by_chance)))
-
-
-def p_value_until(value: float, by_chance: Iterable[float], enough: int) -> float:
-    """`p_value`, which draws no more once ``enough`` of them are at least as large.
-
-    >>> p_value_until(2.0, [1.0, 3.0, 1.0], enough=2), p_value_until(2.0, [3.0, 1.0], enough=1)
+    >>> p_value(2.0, [1.0, 3.0, 1.0], enough=2), p_value(2.0, [3.0, 1.0], enough=1)
     (0.5, 1.0)
     """
     above = drawn = 0
     for one in by_chance:
         drawn += 1
-        above += one >= value
-        if above >= enough:
+        above += bool(one >= value)
+        if above == enough:
             return above / drawn
     return (above + 1) / (drawn + 1)

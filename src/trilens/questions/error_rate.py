@@ -6,6 +6,7 @@ from typing import Any
 
 from trilens._parameters import one_of, real_number, seed_of
 from trilens.ask import fit_of, is_enough
+from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.fitted import Fit
 
@@ -31,6 +32,8 @@ def known_error_rate(error_rate: Any, answers: Any, random_state: Any = 0) -> fl
     if not isinstance(error_rate, str):
         return real_number("error_rate", error_rate)
     one_of("error_rate", error_rate, (ESTIMATE,))
+    if isinstance(answers, PairCounts):
+        raise ParameterError("counts do not tell the error rate; give a number, or statements")
     if not isinstance(answers, Fit) and not is_enough(answers):
         raise ParameterError("there are too few answers to estimate the error rate; give a number")
     return min(fit_of(answers, "error_rate", seed_of(random_state)).error_rate, _MOST)

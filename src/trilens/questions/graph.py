@@ -194,7 +194,7 @@ def _on_map(
     from trilens.questions.cluster.spectral import neighbour_graph
 
     n = len(points)
-    k = min(_NEIGHBOURS if k is None else whole_number("k", k, least=1), max(n - 1, 1))
+    k = min(k or _NEIGHBOURS, max(n - 1, 1))
     width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
     matrix = neighbour_graph(points, k, width) if n > 1 else csr_array((n, n))
     return _graph(matrix, names, method, k)

@@ -26,6 +26,7 @@ from trilens.maps.draws import MOST_FACTORED
 from trilens.maps.fitted import Fit
 from trilens.maps.laplace import hold_still
 from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.questions.clouds import p_value
 from trilens.statements import Statements
 from trilens.statements.combine import questions, side_pairs
 
@@ -164,7 +165,7 @@ def differing_groups(
         parts.append(_Places(statements, exchange, expected, fitted))
     pairs, *places = _compared(parts, exchange, n_groups, seed, permutations)
     # equal up to rounding is equal: some exchanges change nothing
-    p = (1 + int((pairs[1:] >= pairs[0] * (1 - 1e-9)).sum())) / (1 + permutations)
+    p = p_value(pairs[0] * (1 - 1e-9), pairs[1:])
     moved = None
     if places:
         size = places[0] / np.maximum(places[0][1:].mean(axis=0), 1e-300)

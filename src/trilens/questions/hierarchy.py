@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trilens._tabular import Tabular
+from trilens._tabular import AsDict, Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, Points, Question, ask, opened, register
 from trilens.calibration import (
@@ -20,7 +20,7 @@ from trilens.calibration import (
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
 from trilens.maps.fitted import Fit
-from trilens.maps.support import Support, support_of_answers
+from trilens.maps.support import Reason, support_of_answers
 from trilens.questions.distances import check_size, relative_distances
 from trilens.questions.structure import Structure, structure_of
 from trilens.words import about_tree
@@ -38,7 +38,7 @@ _NEWICK_SIGNS = set(" \t\n\r()[]{}:;,'\"_/\\")
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(AsDict):
     """Objects that are joined in the tree before any other is.
 
     Attributes
@@ -57,15 +57,6 @@ class Branch:
     support: float | None
     claimed: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        return {
-            "objects": list(self.objects),
-            "height": self.height,
-            "support": self.support,
-            "claimed": self.claimed,
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy(Tabular):
@@ -82,15 +73,15 @@ class Hierarchy(Tabular):
         objects.
     structure : Structure or None
         The shape that the objects form; branches are claimed only of groups.
-    sentence : str
-        What was found.
+    reason : str or None
+        The code of why nothing can be claimed.
     """
 
     names: tuple[str, ...] = field(repr=False)
     linkage: FloatArray = field(repr=False)
     support: FloatArray | None = field(repr=False)
     structure: Structure | None = field(repr=False)
-    sentence: str
+    reason: Reason | None = None
 
     def among(self, rank: IntArray) -> Hierarchy:
         """The same tree with the objects in another order: that of rank i comes i-th."""
@@ -108,14 +99,11 @@ class Hierarchy(Tabular):
     @property
     def branches(self) -> tuple[Branch, ...]:
         """Every branch of two objects or more, in the order of ``linkage``; the last is all."""
-        claimable = self.structure is not None and _has_groups(self.structure)
         n, found = len(self.names), []
         for i, members in enumerate(members_of(self.linkage)):
             support = None if self.support is None else float(self.support[i])
-            claimed = (
-                claimable and support is not None and support >= BRANCH_LEVEL and len(members) < n
-            )
-            claimed = claimed and _keeps_groups(self.structure, members)
+            supported = support is not None and support >= BRANCH_LEVEL and len(members) < n
+            claimed = supported and _keeps_groups(self.structure, members)
             named = tuple(self.names[k] for k in members)
             found.append(Branch(named, float(self.linkage[i, 2]), support, claimed))
         return tuple(found)
@@ -131,6 +119,11 @@ class Hierarchy(Tabular):
         from scipy.cluster.hierarchy import leaves_list
 
         return tuple(self.names[i] for i in leaves_list(self.linkage).tolist())
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        return about_tree(self)
 
     def _headline(self) -> str:
         return self.sentence
@@ -239,15 +232,13 @@ def _of_fit(fitted: Fit) -> Hierarchy:
     n = fitted.n_objects
     tree = _tree(fitted.map.X)
     support = support_of(tree, fitted.draws) if n <= _MOST_SUPPORTED else None
-    found = structure_of(fitted)
-    made = Hierarchy(fitted.names, tree, support, found, "")
-    return replace(made, sentence=_sentence(made, fitted.support))
+    return Hierarchy(fitted.names, tree, support, structure_of(fitted), fitted.support.reason)
 
 
 def _of_points(points: Points) -> Hierarchy:
     """Without a model of the answers: nothing is claimed."""
-    made = Hierarchy(points.names, _tree(points.X), None, None, "")
-    return replace(made, sentence=_sentence(made, support_of_answers(points.statements)))
+    reason = support_of_answers(points.statements).reason
+    return Hierarchy(points.names, _tree(points.X), None, None, reason)
 
 
 def _tree(X: FloatArray) -> FloatArray:
@@ -295,30 +286,15 @@ def _joined(points: FloatArray, *, ordered: bool = False) -> FloatArray:
     return np.asarray(linkage(relative_distances(points), _LINKAGE, optimal_ordering=ordered))
 
 
-def _has_groups(shape: Structure) -> bool:
-    return shape.shape in ("groups", "groups in groups")
-
-
 def _keeps_groups(shape: Structure | None, members: list[int]) -> bool:
     """Whether a branch cuts no group: it holds all of each, none of it, or lies within it."""
-    if shape is None or shape.part is None:
+    if shape is None or shape.part is None or not shape.has_groups:
         return False
     inside = np.zeros(len(shape.part), dtype=np.bool_)
     inside[members] = True
-    cut = [
-        bool(inside[shape.part == group].any() and not inside[shape.part == group].all())
-        for group in range(int(shape.part.max()) + 1)
-    ]
     groups = np.unique(shape.part[members])
-    return not any(cut) or len(groups[groups >= 0]) == 1
-
-
-def _sentence(made: Hierarchy, support: Support) -> str:
-    shape = made.structure
-    claimed = len(made.claimed) if shape is not None and _has_groups(shape) else None
-    known = made.support is not None and shape is not None
-    said = None if shape is None else shape.sentence
-    return about_tree(support.reason, known, said, len(made.names) - 2, claimed, BRANCH_LEVEL)
+    groups = groups[groups >= 0]
+    return len(groups) == 1 or all(inside[shape.part == group].all() for group in groups)
 
 
 def _newick_name(name: str) -> str:

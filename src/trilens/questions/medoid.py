@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import Tabular
+from trilens._tabular import AsDict, Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
@@ -33,7 +33,7 @@ from trilens.shares import counted_intervals
 
 
 @dataclass(frozen=True)
-class ClassMedoid:
+class ClassMedoid(AsDict):
     """The medoid of one class, from the statements within the class alone."""
 
     medoid: str | None
@@ -118,10 +118,7 @@ class Medoid(Tabular):
             "close": list(self.close),
         }
         if self.per_class is not None:
-            facts["per_class"] = {
-                label: {"medoid": c.medoid, "depth": c.depth, "statements": c.statements}
-                for label, c in self.per_class.items()
-            }
+            facts["per_class"] = {label: c.to_dict() for label, c in self.per_class.items()}
         return facts
 
 

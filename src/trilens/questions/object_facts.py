@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from trilens._tabular import AsDict
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens._typing import FloatArray
 from trilens.agreement import raters_of
 from trilens.maps.fitted import Fit
 from trilens.statements import Statements
@@ -153,28 +152,20 @@ def _questions(statements: Statements, expected: FloatArray | None) -> list[list
 
 def _raters(statements: Statements, expected: FloatArray | None) -> list[list[OtherView]]:
     """Of each object those who most often say what the map does not expect."""
-    n = statements.n_objects
+    found: list[list[OtherView]] = [[] for _ in range(statements.n_objects)]
     who = raters_of(statements)[1]
     if who is None or expected is None:
-        return [[] for _ in range(n)]
+        return found
     names, rater = np.unique(who, return_inverse=True)
     against = expected[:, 0] < expected.max(axis=1)
-    return _against(statements.triples, rater.astype(np.int64), against, names, n)
-
-
-def _against(
-    triples: AnyArray, rater: IntArray, against: BoolArray, names: Sequence[str] | AnyArray, n: int
-) -> list[list[OtherView]]:
-    at = triples.astype(np.int64).ravel() * len(names) + np.repeat(rater, 3)
+    at = statements.triples.astype(np.int64).ravel() * len(names) + np.repeat(rater, 3)
     cell, of = np.unique(at, return_inverse=True)
     answers = np.bincount(of)
     other = np.bincount(of, np.repeat(against, 3)).astype(np.int64)
-    usual = float(against.mean())
-    beyond = other - usual * answers
-    found: list[list[OtherView]] = [[] for _ in range(n)]
+    beyond = other - float(against.mean()) * answers
     for k in np.lexsort((cell, -beyond)).tolist():
-        own = found[int(cell[k]) // len(names)]
-        if other[k] < _LEAST_AGAINST or beyond[k] <= 0 or len(own) == _RATERS:
+        i, own = divmod(int(cell[k]), len(names))
+        if other[k] < _LEAST_AGAINST or beyond[k] <= 0 or len(found[i]) == _RATERS:
             continue
-        own.append(OtherView(str(names[int(cell[k]) % len(names)]), int(other[k]), int(answers[k])))
+        found[i].append(OtherView(str(names[own]), int(other[k]), int(answers[k])))
     return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLA
 from trilens.kinds import Kind
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
-from trilens.questions.clouds import LEVEL, null, p_value, p_value_until
+from trilens.questions.clouds import LEVEL, null, p_value
 from trilens.questions.mixtures import fit_mixtures
 
 #: What far objects are: apart from the rest, the end of a tail, or nothing special.
@@ -42,23 +41,7 @@ _DIMENSIONS = (1, 2, 5)
 
 @dataclass(frozen=True)
 class OutlierTest:
-    """Which objects stand apart from the rest.
-
-    Attributes
-    ----------
-    objects : (n,) array of bool
-        None of them unless ``p_value`` is at most ``level``.
-    p_value : float or None
-        How often chance alone has as much that seems to stand apart; None where nothing can be
-        claimed.
-    p_gaussian : float or None
-        The same on the map, if no group has a long tail; None where depths alone are compared.
-    p_heavy : float or None
-        The same on the map, if groups may have long tails; None where nobody asked.
-    tail : (n,) array of bool
-        The objects that a long tail explains, and nothing else does.
-    level : float
-    """
+    """Which objects stand apart, (n,), or are a long tail; p-values as in `Outliers`."""
 
     objects: BoolArray = field(repr=False)
     p_value: float | None
@@ -94,10 +77,6 @@ def outlier_factors(coordinates: FloatArray) -> FloatArray:
     return local_outliers(coordinates, neighbours_of(len(coordinates)))
 
 
-#: What was found on the map of each fit that is still there.
-_KNOWN: WeakKeyDictionary[Fit, OutlierTest] = WeakKeyDictionary()
-
-
 def isolation(points: FloatArray) -> FloatArray:
     """The logarithm of the distance to the third-nearest object: up to three may lie together.
 
@@ -127,14 +106,8 @@ def most_apart(n: int) -> int:
     return min(max(3, round(_APART * float(np.sqrt(n)))), n - 4)
 
 
+@lru_cache(maxsize=8)
 def outliers_of_fit(fitted: Fit) -> OutlierTest:
-    """What `_tested` finds, once for each fit, and not for longer than there is one."""
-    if fitted not in _KNOWN:
-        _KNOWN[fitted] = _tested(fitted)
-    return _KNOWN[fitted]
-
-
-def _tested(fitted: Fit) -> OutlierTest:
     """What stands apart on the map of a fit, or by the counts of its answers.
 
     Isolation is local (`isolation`): the widest gap between the most isolated objects and the next
@@ -219,7 +192,7 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
             drawn[apart] = X[apart]
             return drawn
 
-        return p_value_until(gap, null(fitted, draw, gap_of, ISOLATION_DRAWS, rng=rng), enough)
+        return p_value(gap, null(fitted, draw, gap_of, ISOLATION_DRAWS, rng=rng), enough)
 
     enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
     plain = share(False, enough)

@@ -288,6 +288,15 @@ def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int
     return None
 
 
+def _share(contamination: float | str) -> float | None:
+    """The share of outliers; None for ``"auto"``."""
+    if not isinstance(contamination, str):
+        return real_number("contamination", contamination, 0, 0.5)
+    if contamination != "auto":
+        raise wrong("contamination", contamination, "'auto' or a share")
+    return None
+
+
 @dataclass(eq=False, repr=False)
 class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers by low lens depth (Algorithm 2), or high P(odd) for odd-one-out statements.
@@ -339,13 +348,11 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         counts = central_counts(X)
         self.kind_ = counts.kind
         scores = centrality(counts)
-        if isinstance(self.contamination, str) and self.contamination == "auto":
+        share = _share(self.contamination)
+        if share is None:
             apart = outliers_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
-        elif isinstance(self.contamination, str):
-            raise wrong("contamination", self.contamination, "'auto' or a share")
         else:
-            share = real_number("contamination", self.contamination, 0, 0.5)
             count = round(share * len(scores))
         ordered = np.sort(scores)
         self.score_samples_ = scores
@@ -447,14 +454,12 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Find the outliers among the objects of statements; ``features`` as in `trilens.fit`."""
         given = statements_to_fit(X, self.kind, self)
         refuse_answers(y, X, given)
-        share = self.contamination
-        if isinstance(share, str) and share != "auto":
-            raise wrong("contamination", share, "'auto' or a share")
+        share = _share(self.contamination)
         data, method = asked_of(self.map, given, features, self.random_state)
         self.result_ = outliers(
             data,
             self.n,
-            contamination=None if isinstance(share, str) else share,
+            contamination=share,
             method=method,
             random_state=self.random_state,
         )

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, plain
 from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
@@ -18,18 +18,16 @@ from trilens.questions.cluster.suggest import (
     Examined,
     MapAlongAxes,
     divide,
-    examine,
     examined,
+    group_names,
     have_gaps,
     numbered,
 )
 from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
-from trilens.words import about_aside, about_shape
+from trilens.words import about_groups, about_shape, about_structure
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
 
-#: Other maps that the answers allow, where there are any.
-_Drawn: TypeAlias = Callable[[], FloatArray] | None
 #: Two levels of groups: those of the upper one are so many times as far apart.
 _TWO_LEVELS = 1.8
 #: The share of objects that smaller groups have in one of the larger ones.
@@ -50,42 +48,48 @@ class Structure(Tabular):
     shape : str
         "cloud", "line", "ring", "arms", "groups" or "groups in groups". "cloud" is what is said
         unless something else stands out from chance.
-    sentence : str
-        What that means.
     names : tuple of str
         The objects.
-    position : (n,) array or None
-        Of each object along a line, from 0 to 1; on a ring, in degrees; on its arm, from 0
-        where the arms meet to 1 at the end.
-    part : (n,) array of int or None
-        Which arm or group each object is in, from 0 on.
-    inner : (n,) array of int or None
-        Of groups in groups, which of the smaller ones.
     p_value : float or None
         How often a cloud without groups falls into parts so clear; None where it is not told.
     scores : dict of str to float
         How much better than the best cloud each shape describes the map: in log-likelihood,
         less a penalty for its parameters. Empty where no shape was looked for.
-    caution : str or None
-        What the answers cannot tell.
+    notes : tuple of str
+        Codes of what the answers cannot tell; ``caution`` says them.
+    reason : str or None
+        The code of why no shape can be named.
+    unassigned : tuple of str
+        The objects that stand apart, and so lie nowhere on the shape.
+    position : (n,) array or None
+        Of each object along a line, from 0 to 1; on a ring, in degrees; on its arm, from 0
+        where the arms meet to 1 at the end. NaN for what is unassigned.
+    part : (n,) array of int or None
+        Which arm or group each object is in, from 0 on; -1 for what is unassigned.
+    inner : (n,) array of int or None
+        Of groups in groups, which of the smaller ones.
     low, high : (n,) arrays or None
         A 95 % interval of each position along a line or around a ring, by the maps that the
         answers allow. Objects whose intervals do not overlap are in this order; how far apart
         objects lie is told less well, since few answers compare long ways. Along a line they may
         lie outside 0 to 1, and around a ring outside 0 to 360.
+    bent : bool
+        Whether a line is.
     """
 
     shape: Name
-    sentence: str
     names: tuple[str, ...] = field(repr=False)
-    position: FloatArray | None = field(repr=False)
-    part: IntArray | None = field(repr=False)
-    inner: IntArray | None = field(repr=False)
-    p_value: float | None
-    scores: dict[str, float] = field(repr=False)
-    caution: str | None
+    p_value: float | None = None
+    scores: dict[str, float] = field(default_factory=dict, repr=False)
+    notes: tuple[str, ...] = ()
+    reason: Reason | None = None
+    unassigned: tuple[str, ...] = ()
+    position: FloatArray | None = field(default=None, repr=False)
+    part: IntArray | None = field(default=None, repr=False)
+    inner: IntArray | None = field(default=None, repr=False)
     low: FloatArray | None = field(default=None, repr=False)
     high: FloatArray | None = field(default=None, repr=False)
+    bent: bool = False
 
     def among(self, rank: IntArray) -> Structure:
         """The same shape with the objects in another order: that of rank i comes i-th."""
@@ -94,6 +98,21 @@ class Structure(Tabular):
             value = getattr(self, name)
             moved[name] = None if value is None else value[rank]
         return replace(self, names=tuple(self.names[i] for i in rank.tolist()), **moved)
+
+    @property
+    def sentence(self) -> str:
+        """What the shape means."""
+        return about_structure(self)
+
+    @property
+    def caution(self) -> str | None:
+        """What the answers cannot tell; None where nothing needs to be said."""
+        return about_groups(None, self.notes) if self.reason is None else about_shape(self.reason)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the objects form groups, or groups in groups."""
+        return self.shape in ("groups", "groups in groups")
 
     @property
     def order(self) -> tuple[str, ...] | None:
@@ -110,14 +129,13 @@ class Structure(Tabular):
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
         if self.part is not None:
-            name = "arm" if self.shape == "arms" else "group"
-            found[name] = _numbers(self.part)
+            found["arm" if self.shape == "arms" else "group"] = group_names(self.part)
         if self.inner is not None:
-            found["inner group"] = _numbers(self.inner)
+            found["inner group"] = group_names(self.inner)
         if self.position is not None:
-            found[_POSITION[self.shape]] = _known(self.position)
-        if self.low is not None and self.high is not None:
-            found |= {"from": _known(self.low), "to": _known(self.high)}
+            found[_POSITION[self.shape]] = plain(self.position)
+        if self.low is not None:
+            found |= {"from": plain(self.low), "to": plain(self.high)}
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,28 +149,20 @@ class Structure(Tabular):
         }
         if self.order is not None:
             facts["order"] = list(self.order)
+        if self.bent:
+            facts["bent"] = True
+        of_each: dict[str, Any] = {}
         if self.part is not None:
-            name = "arm" if self.shape == "arms" else "group"
-            facts[name] = dict(zip(self.names, self.part.tolist(), strict=True))
+            of_each["arm" if self.shape == "arms" else "group"] = self.part
         if self.inner is not None:
-            facts["inner_group"] = dict(zip(self.names, self.inner.tolist(), strict=True))
+            of_each["inner_group"] = self.inner
         if self.position is not None:
-            values = _known(self.position)
-            facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
+            of_each[_POSITION[self.shape]] = self.position
         if self.low is not None and self.high is not None:
-            ends = zip(_known(self.low), _known(self.high), strict=True)
-            facts["interval"] = dict(zip(self.names, map(list, ends), strict=True))
+            of_each["interval"] = np.c_[self.low, self.high]
+        for key, values in of_each.items():
+            facts[key] = dict(zip(self.names, plain(values), strict=True))
         return facts
-
-
-def _known(values: FloatArray) -> list[float | None]:
-    """None for an object that stands apart, and so lies nowhere on the shape."""
-    return [None if np.isnan(value) else value for value in values.tolist()]
-
-
-def _numbers(part: IntArray) -> list[str]:
-    """Arms and groups, counted from 1."""
-    return ["unassigned" if i < 0 else str(i + 1) for i in part.tolist()]
 
 
 #: What is told of each object.
@@ -163,21 +173,56 @@ _POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
 
 def structure_of(fitted: Fit) -> Structure:
     """The shape of a fit's map; of a fit in the order of its own."""
-    if not fitted.support:
-        return _untold(fitted.support.reason, fitted.names)
-    if fitted.n_objects < LEAST_OBJECTS:
-        return _untold("few objects", fitted.names)
-    found = examined(fitted)
-    inside, names = found.inside, fitted.names
-    made = _named(
-        replace(found, labels=found.labels[inside]),
-        tuple(names[i] for i in inside.tolist()),
-        lambda: fitted.draws[:, inside],
+    return described(examined(fitted), fitted.names, lambda: fitted.draws)
+
+
+def described(
+    found: Examined, names: tuple[str, ...], draws: Callable[[], FloatArray] | None = None
+) -> Structure:
+    """What was found of the shape of a map, for people.
+
+    Parameters
+    ----------
+    draws : callable, optional
+        Gives other maps that the answers allow, (draws, n, d).
+
+    Examples
+    --------
+    >>> from trilens.questions.cluster.suggest import examine
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.c_[rng.uniform(0, 9, 40), 0.1 * rng.normal(size=40)]
+    >>> described(examine(X), tuple(map(str, range(40)))).shape
+    'line'
+    """
+    told, inside = found.suggestion, found.inside
+    shape, why = told.shape, told.reason
+    if why is None and len(names) < LEAST_OBJECTS and shape != "groups":
+        why = "few objects"
+    elif why is None and found.map is None:
+        why = "same places"
+    if why is not None or found.map is None:
+        return Structure("cloud", names, reason=why)
+    whole = len(inside) == len(names)
+    made = Structure(
+        shape,
+        names if whole else tuple(names[i] for i in inside.tolist()),
+        told.p_value,
+        found.shapes.scores,
+        told.notes,
     )
-    return made if len(inside) == len(names) else _with_aside(made, names, inside)
+    moved = None if draws is None else lambda: draws()[:, inside]
+    if shape == "groups":
+        made = _of_groups(made, found, numbered(found.labels[inside], made.names))
+    elif shape == "line":
+        made = _of_line(made, found, moved)
+    elif shape == "ring":
+        made = _of_ring(made, found.map, found.shapes.fits["ring"], moved)
+    elif shape == "arms":
+        made = _of_arms(made, found.map, found.shapes.fits["arms"])
+    return made if whole else _with_unassigned(made, names, inside)
 
 
-def _with_aside(made: Structure, names: tuple[str, ...], inside: IntArray) -> Structure:
+def _with_unassigned(made: Structure, names: tuple[str, ...], inside: IntArray) -> Structure:
     """With the objects that stand apart: they are in no part, and have no position."""
     among: dict[str, Any] = {}
     for name in _PER_OBJECT:
@@ -186,81 +231,16 @@ def _with_aside(made: Structure, names: tuple[str, ...], inside: IntArray) -> St
             missing = -1 if name in ("part", "inner") else np.nan
             among[name] = np.full(len(names), missing, dtype=value.dtype)
             among[name][inside] = value
-    aside = tuple(name for i, name in enumerate(names) if i not in set(inside.tolist()))
-    sentence = f"{made.sentence} {about_aside(aside)}"
-    return replace(made, names=names, sentence=sentence, **among)
+    apart = np.delete(np.arange(len(names)), inside)
+    return replace(made, names=names, unassigned=tuple(names[i] for i in apart.tolist()), **among)
 
 
-def structure_of_map(
-    coordinates: FloatArray,
-    errors: FloatArray | None = None,
-    kind: str = "odd",
-    *,
-    names: tuple[str, ...] | None = None,
-    random_state: int = 0,
-) -> Structure:
-    """The shape of a map.
-
-    Parameters
-    ----------
-    coordinates : (n, d) array
-    errors : (n, d, d) array, optional
-        How far each place may be off, as covariances.
-    kind : str
-        Of the statements, for the caution.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> structure_of_map(np.c_[rng.uniform(0, 9, 40), 0.1 * rng.normal(size=40)]).shape
-    'line'
-    """
-    n = len(coordinates)
-    names = tuple(map(str, range(n))) if names is None else names
-    if n < LEAST_OBJECTS:
-        return _untold("few objects", names)
-    found = examine(coordinates, errors, kind, random_state=random_state)
-    return _named(found, names, None)
-
-
-def _named(found: Examined, names: tuple[str, ...], drawn: _Drawn) -> Structure:
-    if found.map is None:
-        return _untold("same places", names)
-    told, shape = found.suggestion, found.suggestion.shape
-    made = Structure(
-        "cloud",
-        "The objects form one cloud: no line, ring, arms or groups stand out from chance.",
-        names,
-        None,
-        None,
-        None,
-        told.p_value,
-        found.shapes.scores,
-        told.caution,
-    )
-    if shape == "groups":
-        return _of_groups(made, found, numbered(found.labels, names))
-    if shape == "line":
-        return _of_line(made, found, drawn)
-    if shape == "ring":
-        return _of_ring(made, found.map, found.shapes.fits["ring"], drawn)
-    if shape == "arms":
-        return _of_arms(made, found.map, found.shapes.fits["arms"])
-    return made
-
-
-def _untold(why: Reason | None, names: tuple[str, ...]) -> Structure:
-    said = about_shape(why or "few objects")
-    sentence = f"{said[0].upper()}{said[1:]}."
-    return Structure("cloud", sentence, names, None, None, None, None, {}, said)
-
-
-def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
+def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] | None) -> Structure:
     assert found.map is not None
-    map_, curve = found.map, found.shapes.curve == "line"
+    map_, bent = found.map, found.shapes.curve == "line"
 
     def along(points: FloatArray) -> FloatArray:
-        return _along(points, found.shapes.fits["line"]) if curve else points[:, 0]
+        return _along(points, found.shapes.fits["line"]) if bent else points[:, 0]
 
     raw = along(map_.every)
     low, high = raw.min(), raw.max()
@@ -271,10 +251,7 @@ def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
     if drawn is not None:
         moved = (_places(drawn, map_, along) - raw) / (high - low)
         made = _with_ends(made, position, moved)
-    first, last = (made.names[i] for i in (position.argmin(), position.argmax()))
-    bent = "a bent line" if curve else "a line"
-    sentence = f"The objects lie along {bent}, from {first} to {last}."
-    return replace(made, shape="line", sentence=sentence, position=position)
+    return replace(made, position=position, bent=bent)
 
 
 def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:
@@ -311,7 +288,12 @@ def _with_ends(made: Structure, position: FloatArray, moved: FloatArray) -> Stru
     return replace(made, low=position + np.minimum(low, 0.0), high=position + np.maximum(high, 0.0))
 
 
-def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted, drawn: _Drawn) -> Structure:
+def _of_ring(
+    made: Structure,
+    map_: MapAlongAxes,
+    ring: Fitted,
+    drawn: Callable[[], FloatArray] | None,
+) -> Structure:
     def around(points: FloatArray) -> FloatArray:
         return np.degrees(_along(points, ring, 2 * np.pi))
 
@@ -323,26 +305,18 @@ def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted, drawn: _Drawn) -
     if drawn is not None:
         moved = (_places(drawn, map_, around) - raw + 180) % 360 - 180
         made = _with_ends(made, angle, turn * moved)
-    sentence = "The objects lie on a ring: there is no most central object."
-    return replace(made, shape="ring", sentence=sentence, position=angle)
+    return replace(made, position=angle)
 
 
 def _of_arms(made: Structure, map_: MapAlongAxes, arms: Fitted) -> Structure:
-    near = _near(map_, arms)
-    number = len(arms.weights)
-    each = near @ (arms.part[:, None] == np.arange(number))
-    part = each.argmax(axis=1)
-    outwards = near @ arms.along
-    middle = made.names[int(outwards.argmin())]
-    sentence = f"The objects lie on {number} arms that meet near {middle}."
-    part = numbered(part, made.names)
-    return replace(made, shape="arms", sentence=sentence, position=outwards, part=part)
+    near = arms.near(map_.every, map_.variances)
+    each = near @ (arms.part[:, None] == np.arange(len(arms.weights)))
+    part = numbered(each.argmax(axis=1), made.names)
+    return replace(made, position=near @ arms.along, part=part)
 
 
 def _of_groups(made: Structure, found: Examined, labels: IntArray) -> Structure:
     assert found.map is not None
-    made = replace(made, shape="groups", part=labels)
-    number, sizes = int(labels.max()) + 1, np.bincount(labels)
     inner = _divided(found.map, labels)
     if inner is None:
         inner = _finer(found, labels)
@@ -352,13 +326,8 @@ def _of_groups(made: Structure, found: Examined, labels: IntArray) -> Structure:
         outer = _joined(found.map.every, labels)
         if outer is not None:
             labels, inner = numbered(outer, made.names), labels
-    if inner is None:
-        said = ", ".join(map(str, sizes[:-1].tolist()))
-        sentence = f"The objects form {number} groups, of {said} and {sizes[-1]} objects."
-        return replace(made, sentence=sentence)
-    number, smaller = int(labels.max()) + 1, int(inner.max()) + 1
-    sentence = f"The objects form {number} groups, which fall into {smaller} smaller ones."
-    return replace(made, shape="groups in groups", sentence=sentence, part=labels, inner=inner)
+    shape: Name = "groups" if inner is None else "groups in groups"
+    return replace(made, shape=shape, part=labels, inner=inner)
 
 
 def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
@@ -393,7 +362,7 @@ def _finer(found: Examined, labels: IntArray) -> IntArray | None:
     groups = found.shapes.fits["groups"]
     if len(groups.knots) <= labels.max() + 1:
         return None
-    near = _near(found.map, groups).argmax(axis=1)
+    near = groups.near(found.map.every, found.map.variances).argmax(axis=1)
     table = np.zeros((len(groups.knots), int(labels.max()) + 1))
     np.add.at(table, (near, labels), 1)
     outer = table.argmax(axis=1)
@@ -420,7 +389,3 @@ def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
         return None
     outer = fcluster(tree, height[at], "distance") - 1
     return np.asarray(outer[labels], dtype=np.int64)
-
-
-def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
-    return shape.near(map_.every, map_.variances)

@@ -295,7 +295,7 @@ def _lie(facts: Facts) -> Markup:
     if found["shape"] == "line":
         ends = found["order"][0], found["order"][-1]
         straight = "one dimension" if facts["dimension"] == 1 else "a line"
-        bent = "a bent line" if "bent" in found["sentence"] else straight
+        bent = "a bent line" if found.get("bent") else straight
         return Markup("The objects lie along {}, from {} to {}").format(bent, *map(name, ends))
     if found["shape"] == "ring":
         return Markup("The objects lie on a ring")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of
-from trilens._tabular import Tabular
+from trilens._tabular import AsDict, Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
@@ -22,7 +22,6 @@ from trilens.ask import (
     ask,
     counts_of,
     fit_of,
-    in_order_of,
     is_enough,
     objects_of,
     opened,
@@ -43,6 +42,7 @@ from trilens.maps.registry import MAPS
 from trilens.questions.classify.map_classifier import MapClassifier
 from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.classify.transductive import TransductiveClassifier
+from trilens.questions.clouds import p_value
 from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
 from trilens.statements import Statements
@@ -96,7 +96,7 @@ class LabelCheck:
 
 
 @dataclass(frozen=True)
-class Contradiction:
+class Contradiction(AsDict):
     """A label that the answers contradict, and the class that they say instead."""
 
     object: str
@@ -142,6 +142,24 @@ class Classification(Tabular):
     contradictions: tuple[Contradiction, ...]
     remarks: tuple[str, ...] = ()
     probability: FloatArray | None = field(default=None, repr=False)
+
+    def among(self, rank: IntArray) -> Classification:
+        """The same classes with the objects in another order: that of rank i comes i-th."""
+        check = self.check
+        if check is not None:
+            # the check has entries for the labeled objects alone
+            labeled = np.array([label is not None for label in self.given])
+            moved = (np.cumsum(labeled) - 1)[rank[labeled[rank]]]
+            check = replace(check, codes=check.codes[moved], contradicted=check.contradicted[moved])
+        sure = self.probability
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in rank.tolist()),
+            given=tuple(self.given[i] for i in rank.tolist()),
+            found=self.found[rank],
+            check=check,
+            probability=None if sure is None else sure[rank],
+        )
 
     @property
     def probabilities(self) -> dict[str, float] | None:
@@ -205,46 +223,9 @@ class Classification(Tabular):
             "p_value": self.check.p_value,
             "learnable": self.check.learnable,
             "left_out": self.check.left_out,
-            "contradicted": [
-                {"object": c.object, "label": c.label, "answers_say": c.answers_say}
-                for c in self.contradictions
-            ],
+            "contradicted": [each.to_dict() for each in self.contradictions],
             "remarks": list(self.remarks),
         }
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What a classifier says of each object, in some order of theirs.
-
-    Attributes
-    ----------
-    names : tuple of str
-    found : (n,) array
-        As in `Classification`.
-    code : (n,) array of int
-        The class that was found, as a number.
-    contradicted : (n,) array of bool
-    how : (n,) array of str
-        Where the method had to fall back on less; see `words.remark_about_objects`.
-    reached : (n,) array of bool
-        Whether answers link the object with a labeled one.
-    probability : (n,) array or None
-        As in `Classification`.
-    parameters : dict
-    check : LabelCheck or None
-        Its entries for each object are in ``code`` and ``contradicted``.
-    """
-
-    names: tuple[str, ...]
-    found: AnyArray
-    code: IntArray
-    contradicted: BoolArray
-    how: AnyArray
-    reached: BoolArray
-    probability: FloatArray | None
-    parameters: dict[str, Any]
-    check: LabelCheck | None
 
 
 def classify(
@@ -314,26 +295,22 @@ def classify(
     if method == "choice":
         fitted = fit_of(given, "classify", random_state)
         y = label_of_each(y, fitted.names)
-        found: _Found = ask(CLASSIFY, fitted, "choice", labels=y, learner=learner, seed=seed)
-    else:
-        held = statements_of(given, "classify")
-        y = label_of_each(y, held.names)
-        ordered, rank = in_own_order(held)
-        labels = encode_labels([y[i] for i in np.argsort(rank)], ordered.names)
-        learner.fit(ordered, labels.given)
-        reached = _reached(ordered, labels)
-        found = _learnt(learner, ordered.names, labels, reached, random_state)
-        found = in_order_of(found, rank, CLASSIFY)
-    return _described(found, encode_labels(y, found.names), method)
+        found: Classification = ask(
+            CLASSIFY, fitted, "choice", labels=y, learner=learner, seed=seed
+        )
+        return found
+    held = statements_of(given, "classify")
+    y = label_of_each(y, held.names)
+    ordered, rank = in_own_order(held)
+    labels = encode_labels([y[i] for i in np.argsort(rank)], ordered.names)
+    learner.fit(ordered, labels.given)
+    return _described(learner, ordered.names, labels, method, random_state, ordered).among(rank)
 
 
-def _of_fit(fitted: Fit, labels: list[Any], learner: MapClassifier, seed: int) -> _Found:
+def _of_fit(fitted: Fit, labels: list[Any], learner: MapClassifier, seed: int) -> Classification:
     known = encode_labels(labels, fitted.names)
     learner.fit(fitted, known.given)
-    reached = np.ones(fitted.n_objects, dtype=np.bool_)
-    if fitted.statements is not None:
-        reached = _reached(fitted.statements, known)
-    return _learnt(learner, fitted.names, known, reached, seed)
+    return _described(learner, fitted.names, known, "choice", seed, fitted.statements)
 
 
 def _of_counts(
@@ -352,13 +329,11 @@ def _of_counts(
     names = objects_of(counts).names
     labels = encode_labels(y, names)
     learner = make_classifier(method, classifier, random_state=random_state)
-    reached = np.ones(len(names), dtype=np.bool_)
     if method == "lensmap":
         if pairs is None:
             raise ParameterError(f"pairs were not counted; use {option('pairs', True)}")
         learner.fit(pairs, labels.given)
-        found = _learnt(learner, names, labels, reached, random_state)
-        return _described(found, labels, method)
+        return _described(learner, names, labels, method, random_state)
     classes = counts.classes if isinstance(counts, Counted) else None
     if not isinstance(counts, Counted) or classes is None:
         raise ParameterError("the classes were not counted; count the answers under these labels")
@@ -366,59 +341,42 @@ def _of_counts(
     if [None if code < 0 else counts.class_names[code] for code in under] != labels.given:
         raise LabelError("the classes were counted under other labels; count again with these")
     learner.fit(classes, labels.given)
-    found = _learnt(learner, names, labels, reached, random_state, checked=False)
-    return _described(found, labels, method)
+    return _described(learner, names, labels, method, random_state, checked=False)
 
 
-def _learnt(
+def _described(
     learner: Any,
     names: tuple[str, ...],
     labels: ClassCodes,
-    reached: BoolArray,
+    method: str,
     random_state: RandomState,
+    statements: Statements | None = None,
     *,
     checked: bool = True,
-) -> _Found:
+) -> Classification:
     """What a fitted classifier found, and what hidden labels say."""
-    found, n = learner.transduction_.copy(), len(names)
-    code, contradicted = labels.codes.copy(), np.zeros(n, dtype=np.bool_)
-    check: LabelCheck | None = None
+    found = learner.transduction_.copy()
+    check, against = None, labels.labelled[:0]
     if checked:
         check = check_labels(learner, labels, random_state)
         found[labels.labelled] = labels.classes[check.codes]
-        code[labels.labelled] = check.codes
-        contradicted[labels.labelled] = check.contradicted
-    how = np.asarray(getattr(learner, "how_", np.full(n, "")))
-    probability: FloatArray | None = None
+        against = labels.labelled[check.contradicted]
+        against = against[object_order([names[i] for i in against], len(against))]
+    probability = None
     if hasattr(learner, "predict_proba"):
         probability = learner.predict_proba().max(axis=1)
         probability[labels.labelled] = np.nan
-    parameters = learner.chosen_parameters_
-    return _Found(names, found, code, contradicted, how, reached, probability, parameters, check)
-
-
-def _described(found: _Found, labels: ClassCodes, method: str) -> Classification:
-    """What was found of objects in the order of the labels."""
-    check, names, given = found.check, found.names, labels.given
-    if check is not None:
-        check = replace(
-            check,
-            codes=found.code[labels.labelled],
-            contradicted=found.contradicted[labels.labelled],
-        )
-    against = np.flatnonzero(found.contradicted)
-    against = against[object_order([names[i] for i in against], len(against))]
-    classes = found.found.tolist()
+    given, classes = labels.given, found.tolist()
     return Classification(
         names=names,
         given=tuple(given),
-        found=found.found,
+        found=found,
         method=method,
-        parameters=found.parameters,
+        parameters=learner.chosen_parameters_,
         check=check,
         contradictions=tuple(Contradiction(names[i], given[i], classes[i]) for i in against),
-        remarks=_remarks(found, labels),
-        probability=found.probability,
+        remarks=_remarks(learner, names, labels, statements),
+        probability=probability,
     )
 
 
@@ -456,22 +414,20 @@ def make_classifier(
     return MapClassifier(classifier, map=method, random_state=random_state)
 
 
-def _reached(statements: Statements, labels: ClassCodes) -> BoolArray:
-    """Whether answers link each object with a labeled one."""
-    if len(statements) == 0:
-        return np.ones(statements.n_objects, dtype=np.bool_)
-    part = statements.connected_parts
-    return np.isin(part, part[labels.labelled])
-
-
-def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
+def _remarks(
+    learner: Any, names: tuple[str, ...], labels: ClassCodes, statements: Statements | None
+) -> tuple[str, ...]:
     """Where the method had to fall back on less, in words."""
     size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
     about = {"alone": [str(label) for label in labels.classes[size == 1]]}
-    order = object_order(list(found.names), len(found.names))
+    order = object_order(list(names), len(names))
+    how = getattr(learner, "how_", np.full(len(names), ""))
     for code in ("nearest", "unknown", "random"):
-        about[code] = [found.names[i] for i in order if found.how[i] == code]
-    about["unreached"] = [found.names[i] for i in order if not found.reached[i]]
+        about[code] = [names[i] for i in order if how[i] == code]
+    if statements is not None and len(statements):
+        part = statements.connected_parts
+        linked = np.isin(part, part[labels.labelled])
+        about["unreached"] = [names[i] for i in order if not linked[i]]
     return tuple(remark_about_objects(code, those) for code, those in about.items() if those)
 
 
@@ -532,9 +488,7 @@ def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state:
     def agreement(codes: IntArray) -> int:
         return int((codes[nearest] == codes[:, None]).sum())
 
-    seen = agreement(own)
-    as_well = sum(agreement(rng.permutation(own)) >= seen for _ in range(_DEALS))
-    return (1 + as_well) / (1 + _DEALS)
+    return p_value(agreement(own), (agreement(rng.permutation(own)) for _ in range(_DEALS)))
 
 
 def _nearest_of(n_labeled: int) -> int:
@@ -570,7 +524,7 @@ CLASSIFY = register(
     Question(
         "classify",
         of_fit=_of_fit,
-        per_object=("names", "found", "code", "contradicted", "how", "reached", "probability"),
+        per_object=("names", "given", "found", "probability"),
         labels=("labels",),
     )
 )

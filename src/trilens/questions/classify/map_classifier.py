@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import generator, is_whole, one_of, seed_of, shown, whole_number, wrong
+from trilens._parameters import generator, is_whole, one_of, seed_of, shown, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import is_enough
 from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts, count_pairs
@@ -31,7 +30,12 @@ from trilens.questions.classify.transductive import (
     nearest_labelled,
     nothing_about,
 )
-from trilens.questions.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
+from trilens.questions.classify.tuning import (
+    candidates,
+    chosen_parameters,
+    cross_validated,
+    tuned_classifier,
+)
 from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike
 from trilens.statements import Kind, Statements, StatementsLike
@@ -189,6 +193,9 @@ class MapClassifier(TransductiveClassifier):
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         self.map_ = self._name_of_map(statements)
         self._fits: list[Fit] = []
+        counted = isinstance(self.counts_, PairCounts)
+        if counted and not (self.map_ == "lensmap" or isinstance(self.map, LensMap)):
+            raise ParameterError(f"{self.map_} needs the statements; counts suffice for lensmap")
         if self.map_ == "choice" or isinstance(self.map, ChoiceMap):
             if self.map_ == "choice" and is_whole(self.random_state):
                 map_seed = seed_of(self.random_state)  # as `classify` has it
@@ -204,13 +211,7 @@ class MapClassifier(TransductiveClassifier):
             raise ParameterError(
                 f"features are for the choice map, not for {self.map_}", parameter="features"
             )
-        given: Any = statements
-        if isinstance(self.counts_, PairCounts):
-            if not (self.map_ == "lensmap" or isinstance(self.map, LensMap)):
-                raise ParameterError(
-                    f"{self.map_} needs the statements; counts suffice for lensmap"
-                )
-            given = self.counts_
+        given: Any = self.counts_ if counted else statements
         if isinstance(self.map, MapEstimator):
             fitted: Any = clone(self.map)
             fitted.fit(given)
@@ -228,8 +229,6 @@ class MapClassifier(TransductiveClassifier):
 
     def _choice_maps(self, statements: Statements, seed: int) -> list[Fit]:
         """The fit that was given, or fits in every number of dimensions to choose from."""
-        if isinstance(self.counts_, PairCounts):
-            raise ParameterError(f"{self.map_} needs the statements; counts suffice for lensmap")
         numbers: list[Any] = ["auto"]
         if isinstance(self.map, str) and not isinstance(self.n_components, str):
             numbers = self._candidates(statements.n_objects)
@@ -346,13 +345,7 @@ class MapClassifier(TransductiveClassifier):
                 self.n_components,
                 "'cv', whole numbers from 1 on, or 'gap' for the lens map",
             )
-        several = (
-            isinstance(self.n_components, Sequence) or getattr(self.n_components, "ndim", 0) == 1
-        )
-        listed = self.n_components if several else [self.n_components]
-        if not len(listed):
-            raise ParameterError("n_components names no candidates; give at least one")
-        return sorted(whole_number("n_components", d, least=1) for d in listed)
+        return sorted(candidates("n_components", self.n_components))
 
     def _map(self, n_components: Any, seed: int) -> Any:
         of_lens_map = {

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, one_of, whole_number, wrong
+from trilens._parameters import generator, one_of, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import (
     ClassCounts,
@@ -33,7 +33,7 @@ from trilens.questions.classify.transductive import (
     labels_of_all,
     objects_of,
 )
-from trilens.questions.classify.tuning import chosen_parameters, tuned_classifier
+from trilens.questions.classify.tuning import candidates, chosen_parameters, tuned_classifier
 from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import (
     ClassCodes,
@@ -54,9 +54,11 @@ _MOST_LEFT_OUT = 2000
 
 
 class CountedClassifier(TransductiveClassifier):
-    """A classifier that learns from counts, which can grow."""
+    """A classifier that learns from counts of ``central`` statements, which can grow."""
 
     _only: ClassVar[Kind | None] = "central"
+    #: What it does, for those who give it statements of another kind.
+    _what: ClassVar[str]
 
     def partial_fit(
         self,
@@ -76,7 +78,8 @@ class CountedClassifier(TransductiveClassifier):
             As scikit-learn passes it. The labels of the first call tell the classes: theirs
             must be among these.
         """
-        self._refuse_unknown()
+        if isinstance(getattr(self, "error_rate", 0.0), str):
+            raise ParameterError("counts do not tell the error rate; give partial_fit a number")
         counted = hasattr(X, "appears")
         given: Any = X
         given = (
@@ -113,8 +116,12 @@ class CountedClassifier(TransductiveClassifier):
             return self._count(self.statements_, labels)
         return self._checked(self.counts_, labels)
 
-    def _refuse_unknown(self) -> None:
-        """Refuse parameters that counts cannot serve."""
+    def _check_kind(self, kind: str) -> None:
+        if kind != "central":
+            raise KindError(
+                f"classification by {self._what} needs statements of kind central, not {kind}; "
+                f"maps serve every kind: use {option('method', 'auto')}, or MapClassifier"
+            )
 
     @abstractmethod
     def _count(self, statements: Statements, labels: ClassCodes) -> Any:
@@ -123,15 +130,6 @@ class CountedClassifier(TransductiveClassifier):
     @abstractmethod
     def _checked(self, counts: Any, labels: ClassCodes) -> Any:
         """Counts that a caller made, if they are of this kind and under these labels."""
-
-
-def central_only(kind: str, what: str) -> None:
-    """Refuse kinds other than ``central``, and say what serves them."""
-    if kind != "central":
-        raise KindError(
-            f"{what} needs statements of kind central, not {kind}; maps serve every kind: use "
-            f"{option('method', 'auto')}, or MapClassifier"
-        )
 
 
 @dataclass(eq=False, repr=False)
@@ -184,14 +182,12 @@ class LensDepthClassifier(CountedClassifier):
     10
     """
 
+    _what = "lens depth"
     classifier: Any = None
     _: KW_ONLY
     semi_supervised: bool = False
     random_state: RandomState = 0
     kind: Kind | None = None
-
-    def _check_kind(self, kind: str) -> None:
-        central_only(kind, "classification by lens depth")
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
         asked = wanted
@@ -332,15 +328,13 @@ class KRNGClassifier(CountedClassifier):
     (['a', 'b'], ['given', 'neighbours'])
     """
 
+    _what = "the k-RNG"
     k: Any = "loo"
     _: KW_ONLY
     error_rate: Any = 0.0
     alone: str = NEAREST
     random_state: RandomState = 0
     kind: Kind | None = None
-
-    def _check_kind(self, kind: str) -> None:
-        central_only(kind, "classification by the k-RNG")
 
     def _prepare(self, statements: Statements) -> None:
         # once: labels that are hidden in turn change nothing about it
@@ -385,21 +379,17 @@ class KRNGClassifier(CountedClassifier):
         self, V: Callable[[IntArray], FloatArray], labelled: IntArray, votes_for: IntArray
     ) -> None:
         """The k of least leave-one-out error; of equals the smallest."""
-        candidates = self._candidates(len(labelled))
+        grid = self._grid(len(labelled))
         # without the one that is left out there are |L| - 1 labeled objects
         others = max(len(labelled) - 2, 1)
-        thresholds = [float(share_threshold(k, self.error_rate_, others)) for k in candidates]
+        thresholds = [float(share_threshold(k, self.error_rate_, others)) for k in grid]
         errors = _leave_one_out(V, labelled, votes_for, thresholds, self.alone)
-        self.loo_errors_ = dict(zip(candidates, errors, strict=True))
+        self.loo_errors_ = dict(zip(grid, errors, strict=True))
         self.k_ = min(self.loo_errors_, key=lambda k: (self.loo_errors_[k], k))
         self.loo_error_ = self.loo_errors_[self.k_]
         self.chosen_parameters_ = {"k": self.k_, "loo_error": self.loo_error_}
         if self.error_rate_:
             self.chosen_parameters_["error_rate"] = self.error_rate_
-
-    def _refuse_unknown(self) -> None:
-        if isinstance(self.error_rate, str):
-            raise ParameterError("counts do not tell the error rate; give partial_fit a number")
 
     def _count(self, statements: Statements, labels: ClassCodes) -> LabelledPairCounts:
         return count_labelled_pairs(statements, labels.labelled)
@@ -417,16 +407,12 @@ class KRNGClassifier(CountedClassifier):
             )
         return counts
 
-    def _candidates(self, n_labelled: int) -> list[int]:
+    def _grid(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):
             if self.k != "loo":
                 raise wrong("k", self.k, "'loo' or whole numbers from 1 on")
             return list(range(1, n_labelled))
-        several = isinstance(self.k, Sequence) or getattr(self.k, "ndim", 0) == 1
-        listed = self.k if several else [self.k]
-        if not len(listed):
-            raise ParameterError("k names no candidates; give at least one")
-        return [whole_number("k", k, least=1) for k in listed]
+        return candidates("k", self.k)
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:

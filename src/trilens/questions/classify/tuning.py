@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from trilens._parameters import generator, wrong
+from trilens._parameters import generator, whole_number, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.errors import ParameterError
 
 #: Sections 6.1.3 and 6.2.3 of the paper.
 NEIGHBOURS = (1, 3, 5, 7, 11, 15, 23)
@@ -82,6 +84,19 @@ def chosen_parameters(classifier: Any, fitted: Any) -> dict[str, Any]:
     if not isinstance(classifier, str):
         return {"classifier": type(classifier).__name__}
     return {"classifier": classifier, **fitted.best_params_}
+
+
+def candidates(name: str, value: Any) -> list[int]:
+    """The whole numbers that a parameter names: one, or several to choose from.
+
+    >>> candidates("k", 3), candidates("k", (1, 5))
+    ([3], [1, 5])
+    """
+    several = isinstance(value, Sequence) or getattr(value, "ndim", 0) == 1
+    listed = value if several else [value]
+    if not len(listed):
+        raise ParameterError(f"{name} names no candidates; give at least one")
+    return [whole_number(name, each, least=1) for each in listed]
 
 
 def _folds(y: AnyArray, random_state: Any) -> list[AnyArray]:

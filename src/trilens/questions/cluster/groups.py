@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
 
 from trilens._parameters import generator, one_of, real_number, seed_of, whole_number
-from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens._tabular import AsDict, Tabular
+from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
-    LEAST_PER_OBJECT,
     Data,
     Opened,
     Points,
     Question,
     ask,
+    asked_of,
     counts_of,
     objects_of,
     opened,
@@ -29,29 +31,34 @@ from trilens.ask import (
 from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import of_statements
+from trilens.maps.features import FeaturesLike
 from trilens.maps.fitted import Fit
 from trilens.maps.registry import coordinates
-from trilens.maps.support import Reason, support_of_answers
+from trilens.maps.support import support_of_answers
 from trilens.questions.cluster.spectral import (
     KRNGClustering,
     check_n_clusters,
     coordinate_clusters,
-    krng_parameters,
-    map_parameters,
     neighbour_graph,
     purity,
 )
 from trilens.questions.cluster.suggest import (
     ClusterSuggestion,
+    examine,
     examined,
+    group_names,
     numbered,
-    suggest_clusters,
+    why_no_groups,
 )
 from trilens.questions.embed import map_dimension, map_of_pairs
+from trilens.questions.error_rate import is_zero, known_error_rate
 from trilens.questions.labels import LabelsLike, label_of_each
 from trilens.questions.shapes import Shape as MapShape
 from trilens.questions.structure import Structure, structure_of
-from trilens.statements import Statements
+from trilens.statements import Kind, Statements, StatementsLike
+from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -63,7 +70,7 @@ _COPIES = ((100, 20), (500, 10), (np.inf, 6))
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(AsDict):
     """One cluster.
 
     Attributes
@@ -194,8 +201,7 @@ class Clusters(Tabular):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The name of each object's group, counted from 1; a label file has these columns."""
-        labels = ["unassigned" if c < 0 else str(c + 1) for c in self.labels.tolist()]
-        return {"object": self.names, "label": labels}
+        return {"object": self.names, "label": group_names(self.labels)}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens cluster --json`` prints them."""
@@ -209,18 +215,7 @@ class Clusters(Tabular):
             "given": self.given,
             "method": self.method,
             "parameters": self.parameters,
-            "groups": [
-                {
-                    "cluster": g.cluster,
-                    "size": g.size,
-                    "medoid": g.medoid,
-                    "silhouette": g.silhouette,
-                    "stability": g.stability,
-                    "objects": list(g.objects),
-                    "classes": g.classes,
-                }
-                for g in self.groups
-            ],
+            "groups": [group.to_dict() for group in self.groups],
             "suggestion": None if self.suggestion is None else self.suggestion.to_dict(),
             "agreement": None if self.stability is None else self.stability.agreement,
             "resamples": 0 if self.stability is None else self.stability.resamples,
@@ -281,17 +276,11 @@ def cluster(
     given = opened(answers)
     if isinstance(given, Answers) and method == "lensmap" and n_clusters is not None:
         given = counts_of(given, pairs=True)
-    wanted: dict[str, Any] = {
-        "n_clusters": n_clusters,
-        "k": k,
-        "sigma": sigma,
-        "error_rate": error_rate,
-        "known": None if labels is None else label_of_each(labels, _names_of(given)),
-        "seed": seed_of(random_state),
-    }
+    known = None if labels is None else label_of_each(labels, _names_of(given))
+    wanted = _Wanted(n_clusters, k, sigma, error_rate, seed_of(random_state))
     if isinstance(given, Counted | CentralCounts | PairCounts) and method == "lensmap":
-        return _of_pairs(given, **wanted)
-    found: Clusters = ask(CLUSTER, given, method, random_state, **wanted)
+        return _of_pairs(given, known, wanted)
+    found: Clusters = ask(CLUSTER, given, method, random_state, known=known, wanted=wanted)
     return found
 
 
@@ -311,6 +300,45 @@ def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
     return found
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """The parameters of `cluster`, for whoever answers it."""
+
+    n_clusters: int | None
+    k: int | None
+    sigma: float | None
+    error_rate: Any
+    seed: int
+
+    @property
+    def width(self) -> float:
+        """Of the weights of the k-NN graph on a map."""
+        return 0.5 if self.sigma is None else real_number("sigma", self.sigma, positive=True)
+
+    def parameters(self, method: str, dim: int, error_rate: float = 0.0) -> dict[str, Any]:
+        """The method and its parameters on a map."""
+        return {
+            "method": method,
+            "dim": dim,
+            "k": self.k or 10,
+            "sigma": self.width,
+            "error_rate": error_rate,
+        }
+
+    def divide(self, points: FloatArray, inside: IntArray, suggested: int) -> IntArray:
+        """The group of each object on a map, as many as are wanted or suggested; -1 outside."""
+        if self.n_clusters is not None:
+            check_n_clusters(self.n_clusters, len(points))
+        number = self.n_clusters or suggested
+        found = np.full(len(points), -1, dtype=np.int64)
+        found[inside] = 0
+        if number > 1:
+            found[inside] = coordinate_clusters(
+                points[inside], number, self.k or 10, self.width, self.seed
+            )
+        return found
+
+
 def _names_of(given: Opened) -> tuple[str, ...]:
     if isinstance(given, Answers):
         given = given.read() if given.held else given.count().with_names()
@@ -319,93 +347,76 @@ def _names_of(given: Opened) -> tuple[str, ...]:
     return given.names
 
 
-def _of_fit(
-    fitted: Fit,
-    n_clusters: int | None,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    known: Sequence[Any] | None,
-    seed: int,
-) -> Clusters:
-    _no_correction(error_rate, "choice")
+def _of_fit(fitted: Fit, known: Sequence[Any] | None, wanted: _Wanted) -> Clusters:
+    _no_correction(wanted.error_rate, "choice")
     points, n = fitted.map.X, fitted.n_objects
-    why = fitted.support.reason
-    if why is None and LEAST_PER_OBJECT * n > 3 * fitted.n_answers:
-        why = "few answers"
     found = examined(fitted)
-    inside = found.inside if why is None and n_clusters is None else np.arange(n)
-    copies = next(copies for most, copies in _COPIES if n <= most)
+    inside = found.inside if wanted.n_clusters is None else np.arange(n)
+    labels = wanted.divide(points, inside, found.suggestion.n_clusters)
     some = inside
     if len(some) > _MEASURED:
         some = inside[np.unique(np.linspace(0, len(inside) - 1, _MEASURED).astype(np.int64))]
-    made = _on_map(
-        Mapped(fitted.names, points, "choice", known, seed, inside),
-        _told(found.suggestion, why),
-        n_clusters,
-        k,
-        sigma,
-        0.0,
-        lambda labels: _stability(labels, fitted.draws[:copies], some, seed),
+    return _described(
+        fitted.names,
+        labels,
+        wanted.parameters("choice", points.shape[1]),
+        wanted.n_clusters is not None,
+        known,
+        points,
+        suggestion=found.suggestion,
+        stability=_stability(labels, lambda: fitted.draws[: _copies(n)], some, wanted.seed),
+        structure=structure_of(fitted),
     )
-    return replace(made, structure=structure_of(fitted))
 
 
-def _of_points(
-    given: Points,
-    n_clusters: int | None,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    known: Sequence[Any] | None,
-    seed: int,
-) -> Clusters:
+def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> Clusters:
     S, method = given.statements, given.method
-    rate = 0.0
+    n, number, rate = S.n_objects, wanted.n_clusters, 0.0
     if method == "lensmap":
-        rate = _error_rate(error_rate, S, seed)
+        rate = known_error_rate(wanted.error_rate, S, wanted.seed)
     else:
-        _no_correction(error_rate, method)
+        _no_correction(wanted.error_rate, method)
     if len(S) == 0:
         # nothing was said: every object is where every other one is
-        parameters = map_parameters(
-            method, np.empty((S.n_objects, 0)), *_neighbours(k, sigma), rate
-        )
-        whole = np.arange(S.n_objects) % (n_clusters or 1)
-        mapped = Mapped(S.names, None, method, known, seed)
-        return _clusters(mapped, whole, parameters, None, None, n_clusters is not None)
-    dim = map_dimension(count_pairs(S)) if S.n_objects > 1 else 1
+        parameters = wanted.parameters(method, 0, rate)
+        return _described(S.names, np.arange(n) % (number or 1), parameters, bool(number), known)
+    dim = map_dimension(count_pairs(S)) if n > 1 else 1
     points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
-    suggestion = suggest_clusters(points, kind=S.kind, random_state=seed)
-    why = support_of_answers(S).reason
-    if why is None and LEAST_PER_OBJECT * S.n_objects > 3 * len(S):
-        why = "few answers"
-    suggestion = _told(suggestion, why)
+    why = why_no_groups(support_of_answers(S), n, len(S))
+    suggestion = examine(points, kind=S.kind, random_state=wanted.seed, reason=why).suggestion
     if why is None and method == "lensmap" and S.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
         suggestion = replace(
             suggestion, n_clusters=1, p_value=None, shape="cloud", notes=("lens map",)
         )
+    labels = wanted.divide(points, np.arange(n), suggestion.n_clusters)
+    stability = None
+    if method == "lensmap":
+        stability = _stability(
+            labels, lambda: _resampled(S, points.shape[1], wanted.seed), np.arange(n), wanted.seed
+        )
+    return _described(
+        S.names,
+        labels,
+        wanted.parameters(method, points.shape[1], rate),
+        number is not None,
+        known,
+        points,
+        suggestion=suggestion,
+        stability=stability,
+    )
 
-    def stability(found: IntArray) -> ClusterStability | None:
-        if method != "lensmap":
-            return None
-        copies = next(copies for most, copies in _COPIES if S.n_objects <= most)
-        maps = resampled_maps(S, copies, n_components=points.shape[1], random_state=seed)
-        return _stability(found, maps, np.arange(S.n_objects), seed)
 
-    mapped = Mapped(S.names, points, method, known, seed)
-    return _on_map(mapped, suggestion, n_clusters, k, sigma, rate, stability)
-
-
-def _of_counts(data: Statements | Counted | PairCounts, **wanted: Any) -> Clusters:
+def _of_counts(
+    data: Statements | Counted | PairCounts, known: Sequence[Any] | None, wanted: _Wanted
+) -> Clusters:
     """Algorithm 5; of counts of another kind than ``central``, the lens map."""
     if isinstance(data, Statements):
-        return _by_krng(data, data.names, **wanted)
+        return _by_krng(data, data.names, known, wanted)
     if data.kind != "central":
-        return _of_pairs(data, **wanted)
+        return _of_pairs(data, known, wanted)
     pairs = _pairs_in(data)
-    return _by_krng(pairs, objects_of(pairs).names, **wanted)
+    return _by_krng(pairs, objects_of(pairs).names, known, wanted)
 
 
 def _pairs_in(data: Counted | CentralCounts | PairCounts) -> PairCounts:
@@ -420,183 +431,112 @@ def _pairs_in(data: Counted | CentralCounts | PairCounts) -> PairCounts:
 def _by_krng(
     given: Statements | PairCounts,
     names: tuple[str, ...],
-    n_clusters: int | None,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
     known: Sequence[Any] | None,
-    seed: int,
+    wanted: _Wanted,
 ) -> Clusters:
-    if n_clusters is None:
+    number = wanted.n_clusters
+    if number is None:
         raise ParameterError(
             f"krng needs the number of clusters, which a map can suggest; give "
             f"{option('n_clusters')}"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
-    connected = len(names) - len(krng.isolated_)
-    suggestion = None
-    if 1 < n_clusters < len(names) and connected <= n_clusters:
-        suggestion = ClusterSuggestion(1, (), 1, None, ("few edges",))
-    parameters = krng_parameters(krng, names)
-    mapped = Mapped(names, None, "krng", known, seed)
-    return _clusters(mapped, krng.labels_, parameters, suggestion, None, True)
+        krng = KRNGClustering(number, wanted.k, wanted.sigma, wanted.error_rate, wanted.seed).fit(
+            given
+        )
+    parameters = {
+        "method": "krng",
+        "k": krng.k_,
+        "sigma": krng.sigma,
+        "error_rate": krng.error_rate_,
+        "edges": krng.graph_.nnz // 2,
+        "connected_parts": krng.n_connected_,
+        "isolated": [names[i] for i in krng.isolated_.tolist()],
+    }
+    few = krng.has_few_edges
+    suggestion = ClusterSuggestion(1, (), 1, None, ("few edges",)) if few else None
+    return _described(names, krng.labels_, parameters, True, known, suggestion=suggestion)
 
 
 def _of_pairs(
-    data: Counted | CentralCounts | PairCounts,
-    n_clusters: int | None,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    known: Sequence[Any] | None,
-    seed: int,
+    data: Counted | CentralCounts | PairCounts, known: Sequence[Any] | None, wanted: _Wanted
 ) -> Clusters:
     """The groups on the lens map of counts of pairs."""
     pairs = _pairs_in(data)
     names = objects_of(pairs).names
-    if n_clusters is None:
+    if wanted.n_clusters is None:
         raise ParameterError(
             f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
             f"statements"
         )
-    check_n_clusters(n_clusters, len(names))
-    rate = real_number("error_rate", error_rate)
-    width, spread = _neighbours(k, sigma)
-    points = map_of_pairs(pairs, None, seed, rate)
-    found = coordinate_clusters(points, n_clusters, width, spread, seed)
-    parameters = map_parameters("lensmap", points, width, spread, rate)
-    mapped = Mapped(names, points, "lensmap", known, seed)
-    return _clusters(mapped, found, parameters, None, None, True)
+    check_n_clusters(wanted.n_clusters, len(names))
+    rate = real_number("error_rate", wanted.error_rate)
+    points = map_of_pairs(pairs, None, wanted.seed, rate)
+    labels = wanted.divide(points, np.arange(len(names)), 1)
+    parameters = wanted.parameters("lensmap", points.shape[1], rate)
+    return _described(names, labels, parameters, True, known, points)
 
 
 def _no_correction(error_rate: Any, method: str) -> None:
-    if not isinstance(error_rate, int | float) or error_rate != 0:
+    if not is_zero(error_rate):
         raise ParameterError(f"{method} cannot correct for an error rate; krng and lensmap can")
 
 
-def _error_rate(error_rate: Any, statements: Statements, seed: int) -> float:
-    """As a number; ``"estimate"`` asks `trilens.reliability` for it."""
-    from trilens.questions.error_rate import known_error_rate
-
-    return known_error_rate(error_rate, statements, seed)
-
-
-def _told(suggestion: ClusterSuggestion, why: Reason | None) -> ClusterSuggestion:
-    """What is left of a suggestion where nothing can be claimed."""
-    if why is None:
-        return suggestion
-    return replace(suggestion, n_clusters=1, p_value=None, notes=(), shape="cloud", reason=why)
-
-
-def _neighbours(k: int | None, sigma: float | None) -> tuple[int, float]:
-    """Of the k-NN graph on a map."""
-    width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
-    return 10 if k is None else k, width
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """Objects on a map, and what is known of them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    points : (n, d) array or None
-    method : str
-    known : sequence or None
-        The class of each object.
-    seed : int
-    inside : (m,) array of int, optional
-        The objects that are divided into groups; by default all.
-    """
-
-    names: tuple[str, ...]
-    points: FloatArray | None
-    method: str
-    known: Sequence[Any] | None
-    seed: int
-    inside: IntArray | None = None
-
-
-def _on_map(
-    mapped: Mapped,
-    suggestion: ClusterSuggestion,
-    n_clusters: int | None,
-    k: int | None,
-    sigma: float | None,
-    error_rate: float,
-    stability: Callable[[IntArray], ClusterStability | None],
-) -> Clusters:
-    """The groups on a map: as many as were asked for, or as are suggested."""
-    points = mapped.points
-    assert points is not None
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, len(points))
-    number = suggestion.n_clusters if n_clusters is None else n_clusters
-    width, spread = _neighbours(k, sigma)
-    inside = np.arange(len(points)) if mapped.inside is None else mapped.inside
-    found = np.full(len(points), -1, dtype=np.int64)
-    found[inside] = 0
-    if number > 1:
-        found[inside] = coordinate_clusters(points[inside], number, width, spread, mapped.seed)
-    parameters = map_parameters(mapped.method, points, width, spread, error_rate)
-    stable = stability(found) if 1 < number < len(points) else None
-    return _clusters(mapped, found, parameters, suggestion, stable, n_clusters is not None)
-
-
-def _clusters(
-    mapped: Mapped,
-    found: IntArray,
+def _described(
+    names: tuple[str, ...],
+    labels: IntArray,
     parameters: dict[str, Any],
-    suggestion: ClusterSuggestion | None,
-    stability: ClusterStability | None,
     given: bool,
+    known: Sequence[Any] | None,
+    points: FloatArray | None = None,
+    *,
+    suggestion: ClusterSuggestion | None = None,
+    stability: ClusterStability | None = None,
+    structure: Structure | None = None,
 ) -> Clusters:
-    names, points, known = mapped.names, mapped.points, mapped.known
-    found = numbered(found, names)
-    number = int(found.max(initial=-1)) + 1
+    labels = numbered(labels, names)
+    number = int(labels.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
         width = np.full(len(points), np.nan)
-        width[found >= 0] = silhouettes(points[found >= 0], found[found >= 0])
-    groups = tuple(
-        _group(c, np.flatnonzero(found == c), mapped, width, stability) for c in range(number)
-    )
-    labelled = [i for i, label in enumerate(known or []) if label is not None and found[i] >= 0]
+        width[labels >= 0] = _silhouettes(points[labels >= 0], labels[labels >= 0])
+    groups = []
+    for c in range(number):
+        members = np.flatnonzero(labels == c)
+        first = members
+        if points is not None:
+            first = members[np.argsort(_distances(points[members]), kind="stable")]
+        classes = None
+        if known is not None:
+            inside = [str(known[i]) for i in members.tolist() if known[i] is not None]
+            classes = {label: inside.count(label) for label in sorted(set(inside))}
+        groups.append(
+            Group(
+                cluster=c,
+                size=len(members),
+                medoid=None if points is None else names[first[0]],
+                silhouette=None if width is None else float(width[members].mean()),
+                stability=None if stability is None else float(stability.clusters[c]),
+                objects=tuple(names[i] for i in first),
+                classes=classes,
+            )
+        )
+    labelled = [i for i, label in enumerate(known or []) if label is not None and labels[i] >= 0]
     pure = None
     if known and labelled:
-        pure = purity(found[labelled], [str(known[i]) for i in labelled])
-    return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
-
-
-def _group(
-    c: int,
-    members: IntArray,
-    mapped: Mapped,
-    width: FloatArray | None,
-    stability: ClusterStability | None,
-) -> Group:
-    names, points, known = mapped.names, mapped.points, mapped.known
-    first, medoid, mean = members, None, None
-    if points is not None:
-        first = members[np.argsort(_distances(points[members]), kind="stable")]
-        medoid = names[first[0]]
-    if width is not None:
-        mean = float(width[members].mean())
-    classes = None
-    if known is not None:
-        inside = [str(known[i]) for i in members if known[i] is not None]
-        classes = {label: inside.count(label) for label in sorted(set(inside))}
-    return Group(
-        cluster=c,
-        size=len(members),
-        medoid=medoid,
-        silhouette=mean,
-        stability=None if stability is None else float(stability.clusters[c]),
-        objects=tuple(names[i] for i in first),
-        classes=classes,
+        pure = purity(labels[labelled], [str(known[i]) for i in labelled])
+    return Clusters(
+        labels,
+        names,
+        number,
+        given,
+        parameters,
+        tuple(groups),
+        suggestion,
+        stability,
+        pure,
+        structure,
     )
 
 
@@ -613,7 +553,7 @@ def _distances(points: FloatArray) -> FloatArray:
     return np.concatenate([cdist(block, some).sum(axis=1) for block in blocks])
 
 
-def silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:
+def _silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:
     """The silhouette of each object; 0 for all where there is one cluster."""
     from sklearn.metrics import silhouette_samples
 
@@ -622,60 +562,41 @@ def silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:
     return np.asarray(silhouette_samples(coordinates, labels))
 
 
-def resampled_maps(
-    statements: Statements,
-    n_resamples: int = 20,
-    *,
-    n_components: int = 2,
-    random_state: RandomState = 0,
-) -> list[FloatArray]:
-    """Lens maps of bootstrap samples: as many statements, drawn with replacement.
+def _copies(n_objects: int) -> int:
+    return next(copies for most, copies in _COPIES if n_objects <= most)
 
-    The axes of different maps may be turned and mirrored; distances compare.
-    """
-    rng = generator(random_state)
-    m = len(statements)
-    maps = []
-    for _ in range(n_resamples):
-        drawn = statements.take(rng.integers(m, size=m)) if m else statements
-        maps.append(coordinates(drawn, "lensmap", n_components, random_state=0))
-    return maps
+
+def _resampled(S: Statements, n_components: int, seed: int) -> Iterator[FloatArray]:
+    """Lens maps of bootstrap samples: as many statements, drawn with replacement."""
+    rng = generator(seed)
+    for _ in range(_copies(S.n_objects)):
+        drawn = S.take(rng.integers(len(S), size=len(S)))
+        yield coordinates(drawn, "lensmap", n_components, random_state=0)
 
 
 def _stability(
-    found: IntArray, maps: Sequence[FloatArray] | AnyArray, some: IntArray, seed: int
+    found: IntArray, maps: Callable[[], Iterable[FloatArray]], some: IntArray, seed: int
 ) -> ClusterStability | None:
-    """How a partition of the map fares on other maps that the answers allow.
-
-    Parameters
-    ----------
-    some : (k,) array of int
-        The objects by which it is told.
-    """
+    """How a partition fares on other maps that the answers allow, told by some of the objects."""
     own = found[some]
     number = int(own.max(initial=0)) + 1
-    if not len(maps) or not 1 < number < len(own):
+    if not 1 < number < len(own):
         return None
     # many are averaged over: fewer starts will do
-    parts = (
+    parts = [
         spectral_clusters(neighbour_graph(np.asarray(X[some], np.float64)), number, seed, n_init=3)
-        for X in maps
-    )
+        for X in maps()
+    ]
+    if not parts:
+        return None
     again = cluster_stability(own, parts)
     stays = np.full(len(found), np.nan)
     stays[some] = again.objects
     return replace(again, objects=stays)
 
 
-def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> ClusterStability:
-    """Compare a partition with those found in resamples of the statements.
-
-    Parameters
-    ----------
-    labels : (n,) array of int
-        Clusters 0 to L - 1.
-    resampled : iterable of (n,) arrays of int
-        The partitions of the resamples, numbered in any way.
+def cluster_stability(labels: ArrayLike, resampled: Sequence[ArrayLike]) -> ClusterStability:
+    """Compare a partition into clusters 0 to L - 1 with those found in resamples of the statements.
 
     Examples
     --------
@@ -687,23 +608,20 @@ def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> Clus
     from sklearn.metrics.cluster import contingency_matrix
 
     own = np.asarray(labels, dtype=np.int64)
-    others = [np.unique(np.asarray(part), return_inverse=True)[1] for part in resampled]
-    if not len(own) or not others or any(part.shape != own.shape for part in others):
-        raise ParameterError("stability compares partitions of the same objects, at least one")
     jaccards, stays, agreement = [], [], []
-    for part in others:
+    for other in resampled:
+        part = np.unique(other, return_inverse=True)[1]
         table = contingency_matrix(own, part)
         union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
         jaccard = table / union
-        best = jaccard.argmax(axis=1)
         jaccards.append(jaccard.max(axis=1))
-        stays.append(part == best[own])
+        stays.append(part == jaccard.argmax(axis=1)[own])
         agreement.append(adjusted_rand_score(own, part))
     return ClusterStability(
         agreement=float(np.mean(agreement)),
         clusters=np.mean(jaccards, axis=0),
         objects=np.mean(stays, axis=0),
-        resamples=len(others),
+        resamples=len(resampled),
     )
 
 
@@ -718,3 +636,74 @@ CLUSTER = register(
         labels=("known",),
     )
 )
+
+
+@dataclass(eq=False, repr=False)
+class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What `trilens.cluster` finds, as an estimator: spectral clustering on the choice map.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        By default as many as the answers suggest, which may be one.
+    map : str or ChoiceMap
+        The method of `trilens.cluster`, or a map to be fitted (it is cloned).
+    k, sigma
+        Of the k-NN graph on the map, or of the k-RNG; see `trilens.cluster`.
+    random_state : int, Generator or None
+    kind : {"central", "odd", "closer"}, optional
+        What was asked: required for arrays, which do not tell.
+
+    Attributes
+    ----------
+    labels_ : (n_objects,) array of int
+        The cluster of each object, from 0 on.
+    n_clusters_ : int
+    result_ : Clusters
+        What `trilens.cluster` returned: the groups, their stability, the suggested number.
+    kind_ : {"central", "odd", "closer"}
+
+    Examples
+    --------
+    >>> from trilens import purity
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    >>> S = simulate_statements(drawn.points, 3000, random_state=2)
+    >>> purity(MapClustering().fit_predict(S), drawn.labels)
+    1.0
+    """
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    map: str | ChoiceMap = "auto"
+    k: int | None = None
+    sigma: float | None = None
+    random_state: RandomState = 0
+    kind: Kind | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
+
+    def fit(
+        self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
+    ) -> MapClustering:
+        """Find the groups of the objects of statements; ``features`` as in `trilens.fit`."""
+        given = statements_to_fit(X, self.kind, self)
+        refuse_answers(y, X, given)
+        data, method = asked_of(self.map, given, features, self.random_state)
+        self.result_ = cluster(
+            data,
+            self.n_clusters,
+            method,
+            k=self.k,
+            sigma=self.sigma,
+            random_state=self.random_state,
+        )
+        self.labels_ = self.result_.labels
+        self.n_clusters_ = self.result_.n_clusters
+        self.kind_ = given.kind
+        return self
+
+    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
+        """Fit, and give the cluster of every object; parameters as for `fit`."""
+        return self.fit(X, y, **parameters).labels_

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 
-from trilens._parameters import real_number, seed_of, whole_number
+from trilens._parameters import seed_of, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
@@ -20,7 +19,7 @@ from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
 from trilens.maps.estimator import of_statements
 from trilens.maps.geometry import rescaled
 from trilens.questions.error_rate import known_error_rate
-from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.statements import Kind, StatementsLike
 from trilens.statements.value import refuse_answers, statements_to_fit
 
 if TYPE_CHECKING:
@@ -65,19 +64,6 @@ def in_order_of_appearance(labels: IntArray) -> IntArray:
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[part]
-
-
-def map_parameters(
-    method: str, coordinates: FloatArray, k: int, sigma: float, error_rate: float
-) -> dict[str, Any]:
-    """The method and its parameters, as `trilens.cluster` tells them."""
-    return {
-        "method": method,
-        "dim": coordinates.shape[1],
-        "k": k,
-        "sigma": sigma,
-        "error_rate": error_rate,
-    }
 
 
 def coordinate_clusters(
@@ -252,7 +238,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         values = lens_values(self.counts_)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
-        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
+        self.error_rate_ = known_error_rate(self.error_rate, X, self.random_state)
         if self.k is not None:
             whole_number("k", self.k, least=1)
         # where no k connects it, every pair that was asked about is an edge
@@ -269,10 +255,21 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = in_order_of_appearance(found)
         self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
         self.isolated_ = np.flatnonzero(np.diff(self.graph_.indptr) == 0)
-        connected = n - len(self.isolated_)
-        if 1 < self.n_clusters < n and connected <= self.n_clusters:
-            warnings.warn(_few_edges(connected, n, self.n_clusters), stacklevel=2)
+        if self.has_few_edges:
+            connected = n - len(self.isolated_)
+            have = f"only {connected} of {n} objects have" if connected else "no object has"
+            warnings.warn(
+                f"{have} a neighbor in the k-RNG, too few for {self.n_clusters} clusters; take a "
+                f"larger k, or give more statements",
+                stacklevel=2,
+            )
         return self
+
+    @property
+    def has_few_edges(self) -> bool:
+        """Whether hardly an object has a neighbor in the graph, so that clusters mean nothing."""
+        n = len(self.labels_)
+        return 1 < self.n_clusters < n and n - len(self.isolated_) <= self.n_clusters
 
     def fit_predict(self, X: StatementsLike | PairCounts, y: Any = None) -> IntArray:
         """Fit, and give the cluster of every object."""
@@ -282,33 +279,3 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
         more = pairs_of(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
-
-
-def krng_parameters(krng: KRNGClustering, names: Sequence[str]) -> dict[str, Any]:
-    """The method and what it chose, as `trilens.cluster` tells it."""
-    return {
-        "method": "krng",
-        "k": krng.k_,
-        "sigma": krng.sigma,
-        "error_rate": krng.error_rate_,
-        "edges": krng.graph_.nnz // 2,
-        "connected_parts": krng.n_connected_,
-        "isolated": [names[i] for i in krng.isolated_.tolist()],
-    }
-
-
-def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:
-    if not isinstance(error_rate, str):
-        return real_number("error_rate", error_rate)
-    if isinstance(X, PairCounts):
-        raise ParameterError("counts do not tell the error rate; give a number, or statements")
-    return known_error_rate(error_rate, as_statements(X), random_state)
-
-
-def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
-    """That clusters of a graph with hardly an edge mean nothing."""
-    have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
-    return (
-        f"{have} a neighbor in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
-        f"or give more statements"
-    )

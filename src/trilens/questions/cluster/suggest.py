@@ -1,4 +1,4 @@
-"""How many clusters the answers suggest, with the evidence."""
+"""The one test of groups: how many the answers suggest, or what shape the map has otherwise."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import DENSITY_OF_GAP, TIMES_TIGHT, TIMES_UNEQUAL
 from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
-from trilens.maps.support import Reason
+from trilens.maps.support import Reason, Support
 from trilens.questions.clouds import (
     CLOUDS,
     LEVEL,
@@ -23,7 +24,6 @@ from trilens.questions.clouds import (
     nearest_of,
     null,
     p_value,
-    p_value_until,
 )
 from trilens.questions.cluster.spectral import (
     coordinate_clusters,
@@ -142,45 +142,6 @@ class ClusterSuggestion:
         }
 
 
-def suggest_clusters(
-    coordinates: FloatArray,
-    *,
-    errors: FloatArray | None = None,
-    kind: str = "odd",
-    max_clusters: int = _MOST_CLUSTERS,
-    random_state: int = 0,
-) -> ClusterSuggestion:
-    """Suggest a number of clusters of a map.
-
-    The score of a number from 2 to ``max_clusters`` is the product of separation (`divide`), by
-    that of as many clusters in clouds, and spectral gap. There are groups if the clusters with
-    the largest score are tight (`within_shares`): more so, in standard deviations beyond the
-    mean of as many clusters in clouds without groups, than those of all but 2 % of the clouds,
-    of Gaussian as well as of uniform ones. Then the number is suggested whose score times
-    tightness beyond uniform clouds is the largest. There also are groups, though they are of
-    unequal sizes, if a mixture of Gaussians describes the map better than every other shape
-    (`fit_shapes`), and better than a plain cloud by more than in all but 2.5 % of either
-    clouds. Else 1 is suggested; and also where a skewed cloud, a long tail, a line, a ring or
-    arms describe the map better than groups with a dip between them.
-
-    Parameters
-    ----------
-    coordinates : (n, d) array
-    errors : (n, d, d) array, optional
-        How far each place may be off, as covariances; by default not at all.
-    kind : str
-        Of the statements, for the caution.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> three = np.repeat([[0, 0], [9, 0], [0, 9]], 15, axis=0) + rng.normal(size=(45, 2))
-    >>> suggest_clusters(three).n_clusters
-    3
-    """
-    return examine(coordinates, errors, kind, max_clusters, random_state).suggestion
-
-
 @dataclass(frozen=True)
 class Examined:
     """What is known of the shape of a map.
@@ -213,36 +174,103 @@ def examined(fitted: Fit) -> Examined:
 
     Objects that stand apart are set aside first: they are in no group.
     """
-    inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
+    n = fitted.n_objects
+    why = why_no_groups(fitted.support, n, fitted.n_answers)
+    apart = np.zeros(n, dtype=np.bool_) if why else outliers_of_fit(fitted).objects
+    inside = np.flatnonzero(~apart)
     found = examine(
         fitted.map.X[inside],
         fitted.place_cov[inside],
         fitted.map.kind,
         random_state=fitted.seed,
+        reason=why,
     )
-    labels = np.full(fitted.n_objects, -1, dtype=np.int64)
+    labels = np.full(n, -1, dtype=np.int64)
     labels[inside] = found.labels
     return replace(found, labels=labels)
+
+
+def why_no_groups(support: Support, n_objects: int, n_answers: int) -> Reason | None:
+    """Why nothing can be claimed of groups; None where something can."""
+    few = LEAST_PER_OBJECT * n_objects > 3 * n_answers
+    return support.reason or ("few answers" if few else None)
 
 
 def examine(
     coordinates: FloatArray,
     errors: FloatArray | None = None,
     kind: str = "odd",
-    max_clusters: int = _MOST_CLUSTERS,
     random_state: int = 0,
+    reason: Reason | None = None,
 ) -> Examined:
-    """Whether a map has groups, or what shape it has otherwise; see `suggest_clusters`."""
+    """Whether a map has groups, and how many, or what shape it has otherwise.
+
+    The score of a number from 2 to 8 is the product of separation (`divide`), by that of as many
+    clusters in clouds, and spectral gap. There are groups if the clusters with the largest score
+    are tight (`within_shares`): more so, in standard deviations beyond the mean of as many
+    clusters in clouds without groups, than those of all but 2 % of the clouds, of Gaussian as
+    well as of uniform ones. Then the number is suggested whose score times tightness beyond
+    uniform clouds is the largest. There also are groups, though they are of unequal sizes, if a
+    mixture of Gaussians describes the map better than every other shape (`fit_shapes`), and
+    better than a plain cloud by more than in all but 2.5 % of either clouds. Else 1 is suggested;
+    and also where a skewed cloud, a long tail, a line, a ring or arms describe the map better
+    than groups with a dip between them.
+
+    Parameters
+    ----------
+    coordinates : (n, d) array
+    errors : (n, d, d) array, optional
+        How far each place may be off, as covariances; by default not at all.
+    kind : str
+        Of the statements, for the caution.
+    reason : str, optional
+        The code of why nothing can be claimed, whatever the map looks like.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> three = np.repeat([[0, 0], [9, 0], [0, 9]], 15, axis=0) + rng.normal(size=(45, 2))
+    >>> examine(three).suggestion.n_clusters
+    3
+    """
+    n = len(coordinates)
+    numbers = range(2, min(_MOST_CLUSTERS, n - 2) + 1)
+    labels = np.zeros(n, dtype=np.int64)
+    if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
+        nothing = ClusterSuggestion(1, (), 1, None, reason=reason)
+        return Examined(nothing, Shapes({}), None, labels)
+    map_ = MapAlongAxes.of(coordinates, errors)
+    p, best, candidates, shapes, parted = _tested(map_, numbers, random_state)
+    shape: MapShape = "cloud"
+    notes: list[str] = []
+    if reason is None:
+        if p <= LEVEL and parted:
+            found = coordinate_clusters(coordinates, best, random_state=random_state)
+            if have_gaps(map_.every, found):
+                shape, labels = "groups", found
+        if shape == "cloud":
+            straight = is_straight(map_.points, map_.errors)
+            shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
+            if shape != "cloud":
+                notes.append(shape)
+            elif p <= LEVEL:
+                notes.append("no dip")
+    said = None if notes or reason else p
+    suggested = best if shape == "groups" else 1
+    if kind == "central" and suggested <= 2 and reason is None:
+        notes.append("central gap")
+    told = ClusterSuggestion(suggested, candidates, best, said, tuple(notes), shape, reason)
+    return Examined(told, shapes, map_, labels)
+
+
+def _tested(
+    map_: MapAlongAxes, numbers: Sequence[int], seed: int
+) -> tuple[float, int, tuple[Candidate, ...], Shapes, bool]:
+    """The p-value of groups, their best number, the evidence, and whether they have gaps."""
     from threadpoolctl import threadpool_limits
 
-    n = len(coordinates)
-    numbers = range(2, min(max_clusters, n - 2) + 1)
-    if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
-        whole = np.zeros(n, dtype=np.int64)
-        return Examined(ClusterSuggestion(1, (), 1, None), Shapes({}), None, whole)
-    rng = np.random.default_rng([random_state, 19])
+    rng = np.random.default_rng([seed, 19])
     with threadpool_limits(1):
-        map_ = MapAlongAxes.of(coordinates, errors)
         own = _Divisions([map_.points], [map_.errors], numbers)
         shapes = own.shapes(0)
         tight = np.array([own.tightness(i)[0] for i in range(len(numbers))])
@@ -269,37 +297,10 @@ def examine(
                     unequal = max(unequal, often)
             if TIMES_UNEQUAL * unequal <= LEVEL:
                 p, at = TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
+    evidence = zip(numbers, own.separation[0], level, np.exp(-tight), own.gap[0], strict=True)
+    candidates = tuple(Candidate(number, *map(float, each)) for number, *each in evidence)
     best = numbers[at]
-    parted = parted and (not shapes.fits or best in shapes.numbers)
-    labels = np.zeros(n, dtype=np.int64)
-    if p <= LEVEL and parted:
-        labels = coordinate_clusters(coordinates, best, random_state=random_state)
-        parted = have_gaps(map_.every, labels)
-    shape: MapShape = "groups" if p <= LEVEL and parted else "cloud"
-    notes: list[str] = []
-    if shape == "cloud":
-        straight = is_straight(map_.points, map_.errors)
-        shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
-        if shape != "cloud":
-            notes.append(shape)
-        elif p <= LEVEL:
-            notes.append("no dip")
-    said = None if notes else p
-    suggested = best if shape == "groups" else 1
-    candidates = tuple(
-        Candidate(
-            number,
-            float(own.separation[0, i]),
-            float(level[i]),
-            float(np.exp(-tight[i])),
-            float(own.gap[0, i]),
-        )
-        for i, number in enumerate(numbers)
-    )
-    if kind == "central" and suggested <= 2:
-        notes.append("central gap")
-    found = ClusterSuggestion(suggested, candidates, best, said, tuple(notes), shape)
-    return Examined(found, shapes, map_, labels if shape == "groups" else 0 * labels)
+    return p, best, candidates, shapes, parted and (not shapes.fits or best in shapes.numbers)
 
 
 def have_gaps(points: FloatArray, labels: IntArray) -> bool:
@@ -340,6 +341,15 @@ def numbered(labels: IntArray, names: tuple[str, ...]) -> IntArray:
     found = np.full(len(labels), -1, dtype=np.int64)
     found[order] = in_order_of_appearance(labels[order])
     return found
+
+
+def group_names(labels: IntArray) -> list[str]:
+    """What people call the group of each object: groups are counted from 1.
+
+    >>> group_names(np.array([0, 1, -1]))
+    ['1', '2', 'unassigned']
+    """
+    return ["unassigned" if label < 0 else str(label + 1) for label in labels.tolist()]
 
 
 @dataclass(frozen=True)
@@ -497,7 +507,7 @@ def _unequal(
 
     number = CLOUDS + _MORE_CLOUDS
     enough = int(LEVEL / TIMES_UNEQUAL * (number + 1))
-    return p_value_until(beyond, null(map_, shape, better, number, rng=rng), enough)
+    return p_value(beyond, null(map_, shape, better, number, rng=rng), enough)
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
