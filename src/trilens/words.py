@@ -530,8 +530,12 @@ _SEEN: dict[str, Callable[[Stopping], str]] = {
 
 #: What the answers cannot tell about groups, or why a map is not divided.
 GROUP_NOTES = {
-    "line": "the objects lie along a line without a gap: to divide them would be arbitrary",
-    "ring": "the objects lie on a ring without a gap: to divide them would be arbitrary",
+    "line": (
+        "the objects lie along a line with no gap beyond chance: to divide them would be arbitrary"
+    ),
+    "ring": (
+        "the objects lie on a ring with no gap beyond chance: to divide them would be arbitrary"
+    ),
     "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
     "no dip": (
         "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "

@@ -175,7 +175,7 @@ def _two_groups():
 
     names = ("a" * 60, "b", "$c$", "d")
     linkage = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 1.0, 4]])
-    return Hierarchy(names, linkage, np.array([1.0, 0.6, 1.0]), None, "")
+    return Hierarchy(names, linkage, np.array([1.0, 0.6, 1.0]), None)
 
 
 def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, tmp_path):

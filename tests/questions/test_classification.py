@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import LabelSpreading
@@ -65,6 +65,7 @@ def test_algorithm_4_equals_the_definition(drawn_case, k, error_rate, alone):
         assert votes[model.transduction_[x]] == max(votes)
 
 
+@settings(max_examples=40)
 @given(labelled_statements(), RULES["error_rate"], RULES["alone"])
 def test_leave_one_out_is_exhaustive(drawn_case, error_rate, alone):
     S, codes = drawn_case

@@ -208,18 +208,6 @@ def test_the_command(tmp_path):
     assert table.read_text().startswith('"object","angle","from","to"')
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-@pytest.mark.parametrize("shape", ["ring", "arms"])
-def test_rings_and_arms_in_answers_are_not_groups(shape, kind):
-    wrong = 0
-    for seed in range(3):
-        X = {"ring": _ring, "arms": _arms}[shape](np.random.default_rng([seed, 1]))
-        S = simulate_statements(X, 3000, kind, error_rate=0.15, random_state=seed)
-        wrong += tl.cluster(S).n_clusters > 1
-    assert wrong == 0
-
-
 @pytest.mark.parametrize("shape", [_line, _ring])
 def test_positions_have_intervals_by_the_maps_that_the_answers_allow(shape):
     rng = np.random.default_rng(2)

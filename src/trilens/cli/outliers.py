@@ -81,7 +81,9 @@ def _notes(found: Outliers) -> Iterator[str]:
         last = ", the last ones least clearly" if number > 1 else ""
         yield f"{said} from the rest by more than chance{sure}{last}{which}"
     else:
-        yield f"no outlier could be confirmed{sure}; least central: {listed(found.least_central)}"
+        by = "by depth alone, " if found.method == "depth" else ""
+        least = listed(found.least_central)
+        yield f"{by}no outlier could be confirmed{sure}; least central: {least}"
         if found.tail is not None:
             yield f"the objects thin out into a long tail; farthest out: {listed(found.tail)}"
         if found.clearly_least is not None:

@@ -117,7 +117,7 @@ class Outliers(Tabular):
         return about_outliers(self.reason)
 
     def _headline(self) -> str:
-        return ", ".join(self.names) or "no outliers"
+        return ", ".join(self.names) or self.caution or "no outlier could be confirmed"
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""

@@ -272,14 +272,14 @@ def _tested(
     rng = np.random.default_rng([seed, 19])
     with threadpool_limits(1):
         own = _Divisions([map_.points], [map_.errors], numbers)
-        shapes = own.shapes(0)
+        shapes = fit_shapes(map_.points, map_.errors, own.labels)
         tight = np.array([own.tightness(i)[0] for i in range(len(numbers))])
         drawn = [_clouds_like(map_, shape, numbers, CLOUDS, rng) for shape in _SHAPES]
         level = np.mean([one.separation for one in drawn], axis=(0, 1))
         at = int(own.best(level)[0])
         tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
-        parted = shapes.divided and any(own.have_gaps(i) for i in range(len(numbers)))
+        parted = shapes.divided and any(have_gaps(map_.points, each) for each in own.labels)
         if p <= _CLEARLY_NOT and parted:
             # a claim is near: more clouds, so that chance has less of a say
             for one, test in zip(_SHAPES, tests, strict=True):
@@ -390,35 +390,26 @@ class _Divisions:
     Attributes
     ----------
     separation, gap : (maps, numbers) float64
+    labels : list of (n,) int64
+        Of the first map, for each number.
     """
 
     def __init__(
         self, maps: Sequence[FloatArray], errors: Sequence[FloatArray], numbers: Sequence[int]
     ) -> None:
-        self._maps, self._errors = maps, errors
+        self._errors = errors
         self._parts = [divide(points, numbers) for points in maps]
+        self.labels = [part.labels for part in self._parts[0]]
         self.separation = np.array([[part.silhouette for part in one] for one in self._parts])
         self.gap = np.array([_spectral_gaps(points, numbers) for points in maps])
 
     def score(self, level: FloatArray) -> FloatArray:
         """Separation, by that of clouds, times spectral gap."""
-        found: FloatArray = self.separation / level * self.gap
-        return found
+        return np.asarray(self.separation / level * self.gap)
 
     def best(self, level: FloatArray) -> IntArray:
         """For each map the place of the number of clusters with the largest score."""
-        found: IntArray = self.score(level).argmax(axis=1)
-        return found
-
-    def shapes(self, which: int, only: bool = False) -> Shapes:
-        """Of one of the maps."""
-        labels = [part.labels for part in self._parts[which]]
-        return fit_shapes(self._maps[which], self._errors[which], labels, only)
-
-    def have_gaps(self, at: int) -> bool:
-        """Whether one number of clusters of the first map has gaps between them."""
-        part = self._parts[0][at]
-        return have_gaps(self._maps[0], part.labels)
+        return np.asarray(self.score(level).argmax(axis=1))
 
     def tightness(self, at: int, which: IntArray | None = None) -> FloatArray:
         """Of one number of clusters, of some of the maps: -log of the share within."""
@@ -468,8 +459,7 @@ class _Test:
     def beyond(self, tight: FloatArray) -> FloatArray:
         """How tight each number of clusters of a map is, in standard deviations."""
         mean, spread = self._usual()
-        found: FloatArray = (tight - mean) / spread
-        return found
+        return np.asarray((tight - mean) / spread)
 
     def _usual(self) -> tuple[FloatArray, FloatArray]:
         mean = np.array([one.mean() for one in self._tight])
