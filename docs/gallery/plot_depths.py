@@ -11,9 +11,8 @@ from trilens.simulate import study
 
 S = study().statements
 found = tl.depth_intervals(S)
-apart = tl.outliers(S)
 ax = tl.plots.sorted_depths(
-    found.depth, low=found.low, high=found.high, n_outliers=len(apart.names), names=S.names
+    found.depth, low=found.low, high=found.high, n_outliers=4, names=S.names
 )
 
 # %%
