@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
         state = state_of(connection, study)
         goal = goal_progress(connection, study)
     if as_json:
-        facts = found.to_dict() | {"state": state, "warnings": found.warnings}
+        facts = asdict(found) | {"state": state, "warnings": found.warnings}
         if goal is not None:
             facts["goal"] = {"met": goal.met, "said": list(goal.sentences)}
         print_json(facts)

@@ -210,9 +210,6 @@ class Dashboard:
         with self._lock:
             self._until = 0.0
 
-    def close(self) -> None:
-        self.analysis.close()
-
     def _count(self, connection: Connection, store: Participants, at_once: bool) -> dict[str, Any]:
         study = self._study
         now = status(connection, study.minimum)

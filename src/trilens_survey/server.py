@@ -105,7 +105,7 @@ class Survey:
 
     def close(self) -> None:
         """Store what was accepted, then let go."""
-        self.dashboard.close()
+        self.dashboard.analysis.close()
         self.preparation.close()
         self._threads.shutdown()
         self.copies.close()

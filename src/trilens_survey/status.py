@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import and_, func, select
@@ -45,9 +45,6 @@ class Status:
     erased: int
     skipped: int
     missing: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
     @property
     def warnings(self) -> list[str]:
