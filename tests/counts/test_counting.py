@@ -7,7 +7,6 @@ import threading
 import tracemalloc
 from pathlib import Path
 
-import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -362,28 +361,3 @@ def test_whoever_stops_early_leaves_no_thread_behind() -> None:
     assert next(rows) == 0
     rows.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("trilens-reader")]
-
-
-def test_urls(tmp_path: Path) -> None:
-    files = fsspec.filesystem("memory")
-    triples = draw(500, 20, 7)
-    plain_parquet(tmp_path / "a.parquet", triples, rows=100)
-    tl.write_statements(tl.Statements(triples, kind="central"), tmp_path / "b.csv.gz")
-    for name in ("a.parquet", "b.csv.gz"):
-        files.pipe_file(f"/answers/{name}", (tmp_path / name).read_bytes())
-    try:
-        plain = count_files(tmp_path)
-        for url in ("memory://answers", "memory://answers/*"):
-            found = count_files(url, pairs=True, checkpoint="memory://kept")
-            assert found.central.singled.tolist() == plain.central.singled.tolist()
-        told: list[CountReport] = []
-        count_files("memory://answers", checkpoint="memory://kept", tell=told.append)
-        assert told[0].resumed == 2
-        assert len(tl.read_statements("memory://answers/a.parquet")) == 500
-        with pytest.raises(FormatError, match="no such file"):
-            count_files("memory://answers/none.csv")
-        with pytest.raises(FormatError, match=r"cannot be reached|needs another package"):
-            count_files("nowhere://answers/none.csv")
-    finally:
-        files.rm("/answers", recursive=True)
-        files.rm("/kept", recursive=True)

@@ -6,11 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import uuid
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import distributed
@@ -151,63 +146,6 @@ def test_a_dask_worker_is_killed_in_the_middle(
     assert os.path.exists(flag)
     assert sorted(worker.wait(0) if worker.poll() else 0 for worker in cluster.workers)[0] == -9
     assert to_bytes(done.counts) == plain
-
-
-def counted_by(folder: str, parts, plan) -> Done:
-    """Count, and leave a mark of who did."""
-    done = count_or_resume(parts, plan, None)
-    for _ in range(5):
-        assert count_or_resume(parts, plan, None).counts.statements == done.counts.statements
-    os.close(os.open(f"{folder}/{uuid.uuid4()}.{os.getpid()}", os.O_CREAT | os.O_EXCL))
-    return done
-
-
-@contextmanager
-def slowed(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """A process that is stopped nine tenths of the time."""
-    over = threading.Event()
-
-    def tread() -> None:
-        while not over.is_set():
-            process.send_signal(signal.SIGSTOP)
-            over.wait(0.18)
-            process.send_signal(signal.SIGCONT)
-            over.wait(0.02)
-
-    thread = threading.Thread(target=tread)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-@pytest.mark.slow
-def test_two_dask_workers_of_unequal_speed(
-    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
-) -> None:
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    parts, plan = partitions(data), Plan.of()
-    slow, fast = cluster.workers
-    with distributed.Client(cluster.address, set_as_default=False) as client:
-        workers = client.run(os.getpid)
-        # whatever is compiled or loaded at first is, before the race
-        for address in workers:
-            client.submit(count_or_resume, (parts[0],), plan, None, workers=[address]).result()
-    engine = open_engine(cluster.address)
-    try:
-        with slowed(slow):
-            handles = [engine.submit(counted_by, str(marks), (part,), plan) for part in parts]
-            done = engine.merge(merge_done, handles)
-    finally:
-        engine.close()
-    assert to_bytes(done.counts) == plain
-    by = Counter(mark.suffix.removeprefix(".") for mark in marks.iterdir())
-    assert sum(by.values()) == N_FILES  # nothing is done twice
-    assert set(by) <= {str(slow.pid), str(fast.pid)}
-    assert 0 < by[str(slow.pid)] < by[str(fast.pid)] / 2
 
 
 @pytest.mark.slow

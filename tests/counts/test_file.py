@@ -188,10 +188,3 @@ def test_other_files_are_told_apart(tmp_path: Path) -> None:
     ]
     with pytest.raises(ParameterError, match="takes Counted or Statements"):
         tl.write_counts([[0, 1, 2]], tmp_path / "d.npz")  # type: ignore[arg-type]
-
-
-def test_the_medoid_and_the_outliers_of_counts_have_names() -> None:
-    S = draw(400, 6, 5, prefix="n")
-    counts = tl.count_central(S)
-    assert tl.medoid(counts).name == tl.medoid(S, "depth").name
-    assert tl.outliers(counts, 2).names == tl.outliers(S, 2, method="depth").names
