@@ -12,7 +12,7 @@ from trilens.maps.fitted import fit_answers
 from trilens.maps.fitting import How
 from trilens.questions.compare_groups import groups_given
 from trilens.questions.group_test import Exchange, differing_groups
-from trilens.words import no_group_test
+from trilens.words import agreement_by_group, no_group_test
 
 N = 16
 
@@ -268,10 +268,9 @@ def test_the_effect_of_groups_is_how_much_more_they_agree_within():
     found = group_agreement(differ, differ.raters, group)
     assert 0 < found.low < found.difference < found.high
     assert found.difference == pytest.approx(found.within - found.between)
+    assert "more often within groups than between them" in agreement_by_group(found)
     assert 140 < found.questions <= 150
     alike = survey("a" * 16, one_list=True)
     found = group_agreement(alike, alike.raters, group)
     assert found.low < 0 < found.high
     assert group_agreement(alike.take(np.arange(150)), alike.raters[:150], group[:150]) is None
-    said = compare_groups(differ, group.tolist()).sentences()
-    assert any("more often within groups than between them" in each for each in said)

@@ -345,6 +345,11 @@ def test_answers_without_a_rater_are_not_of_one_rater():
     bare = tl.evaluate(Statements(S.triples, 20, kind="central"), embedding=POINTS)
     assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
     assert none.ceiling == bare.ceiling
+    # nor do questions that were chosen count for the ceiling
+    few = [[0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 0, 2]]
+    chosen = [False, False, True, True]
+    mixed = Statements(few, raters=["a", "b", "", ""], chosen=chosen, kind="central")
+    assert tl.evaluate(mixed, embedding=np.eye(3)).agreement == 1.0
 
 
 def test_tables_are_aligned_by_their_names():

@@ -263,25 +263,14 @@ def _source(answers: Any) -> tuple[Any, Fit | None]:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Statements, and the group of each.
-
-    Attributes
-    ----------
-    statements : Statements
-    labels : list of str or None
-        None where it is not known.
-    names : list of str
-        The groups.
-    column : str or None
-        That has them, where it is one.
-    without_answers : tuple of str
-        Raters that have a group, and gave no answer.
-    """
+    """Statements, and the group of each; None where it is not known."""
 
     statements: Statements
     labels: list[str | None]
+    #: The groups, and the column that has them, where it is one.
     names: list[str]
     column: str | None
+    #: Raters that have a group, and gave no answer.
     without_answers: tuple[str, ...]
 
 

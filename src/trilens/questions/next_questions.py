@@ -454,17 +454,11 @@ def _first_belief(features: Features, inner: Statements) -> _Belief:
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """What is to become sure: linear functions of the coordinates, about the map.
+    """What is to become sure: linear functions of the coordinates, about the map."""
 
-    Attributes
-    ----------
-    slopes : (k, n d) float64
-        Weighted by how much each matters; the sum of their variances is to shrink.
-    focus : (n,) float64
-        How much each object is in question, with the sum 1.
-    """
-
+    #: (k, n d): weighted by how much each matters; the sum of their variances is to shrink.
     slopes: FloatArray
+    #: (n,): how much each object is in question, with the sum 1.
     focus: FloatArray
 
 

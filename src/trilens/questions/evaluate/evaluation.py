@@ -457,6 +457,7 @@ def _with_raters(statements: Statements) -> Statements:
         statements.kind,
         raters=_each_its_own(statements.raters),
         rounds=statements.rounds,
+        chosen=statements.chosen,
     )
 
 

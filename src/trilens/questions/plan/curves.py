@@ -32,26 +32,16 @@ _DRAWS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Virtual studies: what each misses falls with a power of the number of answers.
+    """Virtual studies: what each misses falls with a power of the number of answers."""
 
-    Attributes
-    ----------
-    at, slope : (k,) arrays
-        The log odds of what is missing with one answer, and how they fall with the logarithm of
-        the number of answers.
-    noise : (k,) array
-        What chance adds to a single study.
-    best : (k,) array or None
-        The share of answers that a perfect map would predict, as log odds beyond chance.
-    scale : float
-        Answers are divided by this: a part of the objects was simulated.
-    chance : float
-    """
-
+    #: (k,): the log odds of what is missing with one answer, and how they fall with the logarithm
+    #: of the number of answers; what chance adds to a single study.
     at: FloatArray
     slope: FloatArray
     noise: FloatArray
+    #: (k,): the share of answers that a perfect map would predict, as log odds beyond chance.
     best: FloatArray | None
+    #: Answers are divided by this: a part of the objects was simulated.
     scale: float
     chance: float
 
@@ -74,18 +64,10 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Virtual studies that reach the goal from a number of answers on.
+    """Virtual studies that reach the goal from a number of answers on."""
 
-    Attributes
-    ----------
-    middle, width : (k,) arrays
-        Mean and standard deviation of the logarithm of that number, as the simulated studies
-        allow them.
-    luck : (k,) array
-        Standard normal, of a single study.
-    scale : float
-    """
-
+    #: (k,): mean and standard deviation of the logarithm of that number, as the simulated studies
+    #: allow them; and the luck of a single study, standard normal.
     middle: FloatArray
     width: FloatArray
     luck: FloatArray

@@ -25,18 +25,12 @@ ASKED = 4000
 
 @dataclass(frozen=True)
 class Prior:
-    """How such curves usually fall: what one study cannot show comes from many.
+    """How such curves usually fall: what one study cannot show comes from many."""
 
-    Attributes
-    ----------
-    slope, slope_error : float
-        Against the logarithm of the number of answers.
-    error : float
-        Of a single study about the line.
-    """
-
+    #: Against the logarithm of the number of answers.
     slope: float
     slope_error: float
+    #: Of a single study about the line.
     error: float
 
 

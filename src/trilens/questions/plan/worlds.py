@@ -33,19 +33,12 @@ GROUPS, CLASSES, ELSEWHERE, _TASTES = (3, 6.0), (2, 4.0), 0.1, 0.3
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Objects and people as they may be.
-
-    Attributes
-    ----------
-    model : Map
-    labels : (n,) array of int or None
-        Groups or classes.
-    other : Map or None
-        What the second group of people sees.
-    """
+    """Objects and people as they may be."""
 
     model: Map
+    #: (n,): groups or classes.
     labels: IntArray | None = None
+    #: What the second group of people sees.
     other: Map | None = None
 
 

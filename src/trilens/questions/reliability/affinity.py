@@ -115,20 +115,12 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Sense:
-    """Whether the answers of some raters are more than guesses, whatever others answer.
+    """Whether the answers of some raters are more than guesses, whatever others answer."""
 
-    Attributes
-    ----------
-    own : (R,) array
-        By how many standard deviations a rater's answers go together more than guesses would.
-    p_value : (R,) array
-        How likely guesses would go together as much, among themselves or with the answers of
-        the other raters given.
-    p_of_all : float
-        The same of all raters together.
-    """
-
+    #: (R,): by how many standard deviations answers go together more than guesses would.
     own: FloatArray
+    #: (R,): how likely guesses would go together as much, among themselves or with the answers of
+    #: the other raters given; and the same of all raters together.
     p_value: FloatArray
     p_of_all: float
 

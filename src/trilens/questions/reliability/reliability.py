@@ -304,25 +304,14 @@ def reliability(
 
 @dataclass(frozen=True, eq=False)
 class _Used:
-    """Which of the answers are used.
-
-    Attributes
-    ----------
-    statements : Statements
-        Those that are.
-    kept, rows : (m,) arrays of bool
-        Of all answers: those that are not left out; and of these the ones that are no test
-        questions.
-    tests : Catch
-    counting : (m,) array of bool or None
-        Of all answers, those that count for the ceiling.
-    selection : Selection or None
-    """
+    """Which of the answers are used."""
 
     statements: Statements
+    #: Of all answers: those that are not left out; of these the ones that are no test questions.
     kept: BoolArray
     rows: BoolArray
     tests: Catch
+    #: Of all answers, those that count for the ceiling.
     counting: BoolArray | None
     selection: Selection | None
 
@@ -352,14 +341,8 @@ def _checked(
 ) -> Reliability:
     """The checks of answers in memory.
 
-    Parameters
-    ----------
-    fitted : Fit, optional
-        Of the answers that are used.
-    labels : list of str or None, optional
-        The group of each of all answers.
-    once : Statements, optional
-        Those without questions that a survey repeated on purpose.
+    The fit is of the answers that are used, the labels are groups of all; ``once`` has those
+    without questions that a survey repeated on purpose.
     """
     given, tests = used.statements, used.tests
     told: list[Caution] = []
