@@ -19,36 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One point of an experiment's grid.
+    """One point of an experiment's grid."""
 
-    Attributes
-    ----------
-    panel : str
-        The part of the figure or table that it belongs to.
-    n_statements : int
-        0 where the number is not a choice.
-    error_rate, noise_param : float
-        errorprob of Noise model I, noiseparam of Noise model II.
-    sampling : str
-        As in `trilens.simulate.simulate_statements`.
-    dim : int
-        Of the embeddings.
-    collection : str
-        Of the car data.
-    costly : bool
-        Left out unless the full grid is asked for.
-    most_runs : int or None
-        Repeated at most so often.
-    """
-
+    #: The part of the figure or table that it belongs to.
     panel: str = ""
+    #: 0 where the number is not a choice.
     n_statements: int = 0
+    #: errorprob of Noise model I, noiseparam of Noise model II.
     error_rate: float = 0.0
     noise_param: float = 0.0
     sampling: str = "uniform"
+    #: Of the embeddings.
     dim: int = 2
+    #: Of the car data.
     collection: str = ""
+    #: Left out unless the full grid is asked for.
     costly: bool = False
+    #: Repeated at most so often.
     most_runs: int | None = None
 
     @property
@@ -97,26 +84,17 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Measure:
-    """One measured value of a cell.
-
-    Attributes
-    ----------
-    method, metric : str
-    value : float
-    k, sigma : float or None
-        Parameters of the method, where they are varied.
-    item : int or None
-        The object that the value belongs to, where there is one for each.
-    cpu : float
-        The CPU seconds that the method took; 0 where they are not measured.
-    """
+    """One measured value of a cell."""
 
     method: str
     metric: str
     value: float
+    #: Parameters of the method, where they are varied.
     k: int | None = None
     sigma: float | None = None
+    #: The object that the value belongs to, where there is one for each.
     item: int | None = None
+    #: The CPU seconds that the method took; 0 where they are not measured.
     cpu: float = 0.0
 
 
@@ -126,42 +104,26 @@ MeasureCell: TypeAlias = Callable[[Point, Seeds], Iterable[Measure]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table of the paper.
-
-    Attributes
-    ----------
-    name, title : str
-    paper : str
-        Where it stands in the paper.
-    drawn, asked, spoiled, compared : str
-        The data; the statements about them; how these go wrong; the methods.
-    grid : tuple of Point
-    runs : int
-        Repetitions when none are asked for; the paper has 100 of nearly all.
-    measure : callable
-        Does one cell.
-    claims : tuple of Claim
-    figure : callable
-        Results to a figure.
-    prepare : callable or None
-        Loads the public data that the cells need, so that a missing file is noticed first.
-    notes : tuple of str
-        What the paper leaves open, and what was chosen.
-    """
+    """One figure or table of the paper."""
 
     name: str
     title: str
+    #: Where it stands in the paper.
     paper: str
+    #: The data; the statements about them; how these go wrong; the methods.
     drawn: str
     asked: str
     spoiled: str
     compared: str
     grid: tuple[Point, ...]
+    #: Repetitions when none are asked for; the paper has 100 of nearly all.
     runs: int
     measure: MeasureCell
     claims: tuple[Claim, ...]
     figure: Callable[[Results], Figure]
+    #: Loads the public data that the cells need, so that a missing file is noticed first.
     prepare: Callable[[], object] | None = None
+    #: What the paper leaves open, and what was chosen.
     notes: tuple[str, ...] = ()
 
     def cells(self, runs: int | None = None, full: bool = False) -> Iterator[Cell]:

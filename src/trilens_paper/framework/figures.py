@@ -25,30 +25,18 @@ DPI = 80
 
 @dataclass(frozen=True)
 class Curves:
-    """One panel: the mean of a metric against a column, a curve for each method.
-
-    Attributes
-    ----------
-    title, ylabel : str
-    conditions : dict
-        Which rows; see `Results.where`.
-    x : str
-        The column along the x axis.
-    log : bool
-        Whether the x axis is logarithmic.
-    column : str
-        What is averaged: ``value`` or a time.
-    spread : bool
-        Whether the smallest and the largest value are shown.
-    log_y : bool
-    """
+    """One panel: the mean of a metric against a column, a curve for each method."""
 
     title: str
+    #: Which rows; see `Results.where`.
     conditions: dict[str, Any]
     ylabel: str = ""
+    #: The column along the x axis.
     x: str = "n_statements"
     log: bool = True
+    #: What is averaged: ``value`` or a time.
     column: str = "value"
+    #: Whether the smallest and the largest value are shown.
     spread: bool = False
     log_y: bool = False
 

@@ -38,42 +38,23 @@ _USUAL = {f.name: f.default for f in fields(Point)}
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished cell, and how it came about.
-
-    Attributes
-    ----------
-    cell : Cell
-    rows : list of dict
-    code : str
-        The fingerprint of the code.
-    version, day, machine : str
-        Of trilens; of the run.
-    seconds : float
-        CPU seconds of the whole cell.
-    """
+    """A finished cell, and how it came about."""
 
     cell: Cell
     rows: Rows
+    #: The fingerprint of the code.
     code: str
+    #: Of trilens.
     version: str
     day: str
     machine: str
+    #: CPU seconds of the whole cell.
     seconds: float
 
 
 class Journal:
-    """The finished cells of one experiment.
+    """The finished cells of one experiment, by the code of that fingerprint or by any code.
 
-    Parameters
-    ----------
-    path : Path
-    code : str
-        The fingerprint of the code that does the cells.
-    any_code : bool
-        Whether cells that other code has done count as finished.
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "cells.jsonl"
     >>> cell = Cell("tiny", Point(n_statements=5), 0)

@@ -38,33 +38,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """One line of the summary.
-
-    Attributes
-    ----------
-    text : str
-        What is claimed.
-    paper : str
-        The paper's number or words; ``"-"`` where the claim is ours and not the paper's.
-    rule : str
-        When it counts as agreeing, with the tolerance.
-    judge : callable
-        Results to the finding.
-    why : str
-        Shown beside a verdict that is not ``"agrees"``: the reason, where it is known.
-    main : str
-        The claim in few words, if it is one of the page's main claims.
-    other_programs : bool
-        Whether it is about the times of programs that the paper ran and trilens does not: such
-        a claim neither agrees nor differs, whatever was measured.
-    """
+    """One line of the summary."""
 
     text: str
+    #: The paper's number or words; ``"-"`` where the claim is ours and not the paper's.
     paper: str
+    #: When it counts as agreeing, with the tolerance.
     rule: str
     judge: Callable[[Results], Finding]
+    #: Shown beside a verdict that is not ``"agrees"``: the reason, where it is known.
     why: str = ""
+    #: The claim in few words, if it is one of the page's main claims.
     main: str = ""
+    #: About the times of programs that the paper ran and trilens does not: such a claim neither
+    #: agrees nor differs, whatever was measured.
     other_programs: bool = False
 
     def finding(self, results: Results) -> Finding:
