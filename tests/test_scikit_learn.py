@@ -82,6 +82,8 @@ NEED_NO_DATA = {
 
 @pytest.mark.parametrize("estimator", EVERY, ids=name)
 def test_scikit_learns_own_checks(estimator, monkeypatch):
+    tags = estimator.__sklearn_tags__().input_tags
+    assert (tags.two_d_array, tags.string, tags.pairwise) == (False, True, False)
     # checks are skipped where tags say that input is not two-dimensional
     tags_of = type(estimator).__sklearn_tags__
 
@@ -243,10 +245,6 @@ def test_an_array_with_its_kind_means_the_same_everywhere(drawn):
         tl.violations(one.embedding_, array)
     assert tl.violations(one.embedding_, array, kind="central") == one.violations_
     assert tl.violations(one.embedding_, S.to_triplets(), kind="closer") == one.violations_
-    closer = tl.Statements(S.to_triplets(), kind="closer")
-    model = tl.ChoiceMap(2, l2=0.05).fit(closer)
-    with pytest.raises(KindError, match="fitted to statements of kind closer"):
-        model.predict_proba(tl.Statements(array, kind="central"))
 
 
 @pytest.mark.slow
@@ -379,13 +377,6 @@ def test_masked_ids_are_refused():
         tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9), kind="central")
 
 
-def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
-    triplets = central.to_triplets()
-    assert tl.next_questions(triplets[:6], "map", 2, kind="closer").kind == "closer"
-    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).fit_.save(tmp_path / "study.fit")
-    assert tl.load(tmp_path / "study.fit").kind == "closer"
-
-
 def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):
     with pytest.raises(ParameterError, match="init has NaN"):
         tl.SOE(2, init=np.full((12, 2), np.nan)).fit(central)
@@ -426,12 +417,6 @@ def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnmentionedObjectsWarning)
         tl.MapClassifier(map=map).fit(central, y[:12])
-
-
-@pytest.mark.parametrize("estimator", EVERY, ids=name)
-def test_tags_say_that_input_is_no_points_in_columns(estimator):
-    tags = estimator.__sklearn_tags__().input_tags
-    assert (tags.two_d_array, tags.string, tags.pairwise) == (False, True, False)
 
 
 def test_features_hang_on_objects_that_are_divided(drawn):

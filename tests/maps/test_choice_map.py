@@ -18,7 +18,6 @@ from trilens.maps import (
     draws,
     fitted,
     map as map_module,
-    pairs as pairs_module,
     violations,
 )
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
@@ -189,23 +188,6 @@ def test_folds_by_rater_predict_new_raters_and_new_questions():
     assert folds_by_rater(same, np.random.default_rng(0)) is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_weights_are_repeats_and_order_does_not_matter(kind):
-    _, S = asked(kind, m=1500, error_rate=0.1)
-    rng = np.random.default_rng(1)
-    times = rng.integers(0, 4, len(S))
-    repeated = S.take(rng.permutation(np.repeat(np.arange(len(S)), times)))
-    for parameters in ({"n_components": 2, "l2": 0.03}, {"n_components": 2}):
-        weighted = ChoiceMap(**parameters).fit(S, sample_weight=times)
-        plain = ChoiceMap(**parameters).fit(repeated)
-        # the lens map, where both start, does not know weights
-        assert procrustes(weighted.embedding_, plain.embedding_)[2] < 1e-3
-        assert weighted.lapse_ == pytest.approx(plain.lapse_, abs=1e-3)
-        assert weighted.log_likelihood_ == pytest.approx(plain.log_likelihood_, rel=1e-4)
-        shuffled = ChoiceMap(**parameters).fit(repeated.take(rng.permutation(len(repeated))))
-        np.testing.assert_array_equal(shuffled.embedding_, plain.embedding_)
-
-
 def other_order(S, seed=0):
     """The same answers, with objects and rows in another order."""
     rng = np.random.default_rng(seed)
@@ -235,23 +217,6 @@ def test_numbers_as_names_are_in_the_order_of_numbers():
     np.testing.assert_array_equal(
         ChoiceMap(2).fit(named).embedding_, ChoiceMap(2).fit(S).embedding_
     )
-
-
-def test_threads_change_nothing(monkeypatch):
-    monkeypatch.setattr(pairs_module, "SMALL", 100)
-    monkeypatch.setattr(pairs_module, "PART", 1000)
-    _, S = asked(m=3000, error_rate=0.1)
-    one, two = (ChoiceMap(2, l2=0.01, n_jobs=k).fit(S) for k in (1, 2))
-    np.testing.assert_array_equal(one.embedding_, two.embedding_)
-    assert one.lapse_ == two.lapse_
-
-
-def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
-    _, S = asked("odd", m=4000, error_rate=0.1)
-    whole = ChoiceMap(2, l2=0.01).fit(S)
-    monkeypatch.setattr(sys.modules["trilens.maps.descent"], "_LEAST_PART", 100)
-    part = ChoiceMap(2, l2=0.01, tol=1e-8).fit(S)
-    assert procrustes(whole.embedding_, part.embedding_)[2] < 1e-4
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -116,14 +116,6 @@ def test_every_kind_of_statement(few, Estimator, kind):
     assert found.violations_ <= (0.1 if Estimator is TSTE else 0.0)
 
 
-def test_an_array_with_three_columns_needs_its_kind(few):
-    _, S = few
-    T = np.array(S.triples)
-    found = SOE(kind="central").fit_transform(T)
-    np.testing.assert_array_equal(found, SOE().fit_transform(S))
-    assert not np.array_equal(found, SOE(kind="closer").fit_transform(T))
-
-
 @pytest.mark.parametrize("Estimator", [SOE, GNMDS])
 def test_general_comparisons_recover_the_plane(Estimator):
     points = np.random.default_rng(6).standard_normal((18, 2))
@@ -149,13 +141,6 @@ def test_the_smallest_inputs(Estimator, init):
     assert found.embedding_.shape == (3, 1)
     assert found.violations_ == 0
     assert Estimator(2, init=init, kind="central").fit([[0, 1, 2]]).violations_ == 0
-
-
-@pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
-def test_objects_without_statements_get_finite_coordinates():
-    S = Statements([[0, 1, 2], [3, 1, 2], [3, 0, 1]], n_objects=6, kind="central")
-    for Estimator in ALL:
-        assert np.isfinite(Estimator(random_state=0).fit_transform(S)).all()
 
 
 def test_regularised_likelihood_stays_small(few):

@@ -128,13 +128,3 @@ def test_the_likelihood_neither_overflows_nor_vanishes(name, path):
     expected = 2 * (1e8 - 1) if name == "ste" else 2 * 2 * math.log((1 + 1e8 / 3) / (1 + 1 / 3))
     assert loss - OBJECTIVES[name].l2 * (X**2).sum() == pytest.approx(expected, rel=1e-6)
     assert np.isfinite(gradient).all()
-
-
-def test_the_path_follows_from_the_size_of_the_data(monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 50)
-    few_pairs, many_pairs = comparisons_of(6, n=9, m=60), comparisons_of(6, n=60, m=60)
-    chosen = []
-    for C in (comparisons_of(6, m=4), few_pairs, many_pairs):
-        with comparison_loss(OBJECTIVES["soe"], C) as evaluate:
-            chosen.append(evaluate._work.path)
-    assert chosen == ["numpy", "pairs", "rows"]

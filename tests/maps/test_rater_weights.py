@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold
 
 import trilens as tl
 from trilens.errors import ParameterError, StatementError
@@ -273,18 +269,6 @@ def test_place_errors_and_the_interval_of_the_error_rate(study):
     low, high = M.error_rate_interval_
     assert low <= M.error_rate_ <= high
     assert low <= 0.05 <= high
-
-
-def test_it_is_a_scikit_learn_estimator(study):
-    S, *_, M = study
-    assert clone(M).get_params()["raters"] == "weights"
-    again = pickle.loads(pickle.dumps(M))
-    np.testing.assert_array_equal(again.predict_proba(S), M.predict_proba(S))
-    folds = KFold(2, shuffle=True, random_state=0)  # of every rater some answers in each
-    search = GridSearchCV(
-        ChoiceMap(2, l2=0.03, max_iter=20), {"raters": ["one", "weights"]}, cv=folds
-    ).fit(S)
-    assert search.best_params_ == {"raters": "weights"}
 
 
 def test_spreads_go_to_zero_where_raters_see_alike():

@@ -547,6 +547,17 @@ def _triangle(
     return 1.0 / v0, 1.0 / v1, 1.0 / v2, p0 * z, p1 * z, p2 * z
 
 
+@compiled(inline="always")
+def _pulls(
+    p0: float, p1: float, p2: float, closer: bool, lapse: float, share: float
+) -> tuple[float, float, float, float]:
+    """P of an answer, and the slopes of -log P in the logarithms of the sides' odds."""
+    P, _, g = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
+    if closer:
+        return P, g * p0, g * p1, g * p2 - g
+    return P, g * p0 - g, g * p1, g * p2
+
+
 @compiled(fastmath=True)
 def score(
     a: AnyArray,
@@ -570,14 +581,8 @@ def score(
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
         s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
-        P, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
+        P, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
         loss, product = _add_log(P, 1.0, loss, product)
-        # slopes of -log P in the lengths
-        g0, g1, g2 = attentive * p0, attentive * p1, attentive * p2
-        if closer:
-            g2 -= attentive
-        else:
-            g0 -= attentive
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
         a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
         a00, a11, a22 = a00 * s0 * s0, a11 * s1 * s1, a22 * s2 * s2
@@ -634,12 +639,7 @@ def pull(
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
         s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
-        _, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
-        g0, g1, g2 = attentive * p0, attentive * p1, attentive * p2
-        if closer:
-            g2 -= attentive
-        else:
-            g0 -= attentive
+        _, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
         bits = _mixed(keys[r])
         for q in range(K):
