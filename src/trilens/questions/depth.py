@@ -254,18 +254,8 @@ def plausible_largest(
     """Which of the true scores may be the largest, given estimates and how these vary.
 
     The smallest set that holds the largest one with probability ``level``, if the true scores
-    vary about the estimates as the deviations do, in a Gaussian way.
-
-    Parameters
-    ----------
-    score : (n,) array
-    deviation : (draws, n) array
-        Of the scores on draws from a posterior, from ``score``.
-    level : float
-    seed : int
-    bias : (n,) array
-        Standard deviations of further errors, independent between objects, which draws do not
-        show.
+    vary about the estimates as the deviations (draws, n) do, in a Gaussian way. ``bias`` has the
+    standard deviations of further errors, independent between objects, which draws do not show.
 
     Examples
     --------

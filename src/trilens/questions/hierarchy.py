@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trilens._tabular import AsDict, Tabular
+from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, Points, Question, ask, opened, register
 from trilens.calibration import (
@@ -146,13 +146,11 @@ class Hierarchy(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens hierarchy --json`` prints them."""
-        shape = None if self.structure is None else self.structure.shape
         return {
             "sentence": self.sentence,
-            "shape": shape,
+            "shape": None if self.structure is None else self.structure.shape,
             "claimed": [list(branch.objects) for branch in self.claimed],
-            "branches": [branch.to_dict() for branch in self.branches],
-            "order": list(self.order),
+            **facts(self, "branches", "order"),
             "newick": self.newick(),
         }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import AsDict, Tabular
+from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
@@ -106,20 +106,12 @@ class Medoid(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens medoid --json`` prints them."""
-        facts: dict[str, Any] = {
+        told = {
             "medoid": self.name,
-            "depth": self.depth,
-            "interval": None if self.interval is None else list(self.interval),
-            "method": self.method,
-            "candidates": list(self.candidates),
-            "level": self.level,
-            "stands_out": self.stands_out,
-            "tied": list(self.tied),
-            "close": list(self.close),
+            **facts(self, "depth", "interval", "method", "candidates", "level"),
+            **facts(self, "stands_out", "tied", "close"),
         }
-        if self.per_class is not None:
-            facts["per_class"] = {label: c.to_dict() for label, c in self.per_class.items()}
-        return facts
+        return told if self.per_class is None else told | facts(self, "per_class")
 
 
 def medoid(

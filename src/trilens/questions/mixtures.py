@@ -86,13 +86,7 @@ class Mixtures:
 
 
 def fit_mixtures(points: FloatArray, inside: IntArray, seed: int = 0) -> Mixtures:
-    """Fit groups to some objects of a map; the others join the likeliest group.
-
-    Parameters
-    ----------
-    points : (n, d) array
-    inside : (m,) array of int
-        The objects that groups are fitted to.
+    """Fit groups to the objects ``inside``; the others of the map join the likeliest group.
 
     Examples
     --------

@@ -242,13 +242,8 @@ def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int 
     The widest gap between neighbouring depths among the lowest fifth, by the depths' standard
     deviation, is compared with that of clouds whose depths have the same spread beyond the
     binomial noise, and are counted as often. The objects below the gap stand apart if at most
-    5 % of the clouds of every dimension have such a gap.
-
-    Parameters
-    ----------
-    depth : (n,) array
-    asked : (n,) array of int
-        How often each object could be chosen; one of which nothing is known is left out.
+    5 % of the clouds of every dimension have such a gap. An object that could never be chosen
+    (``asked`` is 0) is left out.
     """
     known = np.flatnonzero(asked > 0)
     # in an order that does not depend on that of the objects

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import real_number, whole_number, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, asked_of, objects_of, register
@@ -130,18 +130,9 @@ class Outliers(Tabular):
             "outliers": [
                 {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
-            "suggested": self.suggested,
-            "apart": list(self.apart),
-            "shape": self.shape,
-            "tail": None if self.tail is None else list(self.tail),
-            "p_value": self.p_value,
-            "p_gaussian": self.p_gaussian,
-            "p_heavy": self.p_heavy,
-            "level": self.level,
-            "caution": self.caution,
-            "method": self.method,
-            "least_central": list(self.least_central),
-            "clearly_least": self.clearly_least,
+            **facts(self, "suggested", "apart", "shape", "tail"),
+            **facts(self, "p_value", "p_gaussian", "p_heavy", "level", "caution"),
+            **facts(self, "method", "least_central", "clearly_least"),
             "tied": list(self.tied[:MOST_TIED]),
             "tied_count": len(self.tied),
         }

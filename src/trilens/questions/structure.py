@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._tabular import Tabular, plain
+from trilens._tabular import Tabular, facts, plain
 from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
@@ -140,17 +140,11 @@ class Structure(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens structure --json`` prints them."""
-        facts: dict[str, Any] = {
-            "shape": self.shape,
-            "sentence": self.sentence,
-            "p_value": self.p_value,
-            "scores": self.scores,
-            "caution": self.caution,
-        }
+        told = facts(self, "shape", "sentence", "p_value", "scores", "caution")
         if self.order is not None:
-            facts["order"] = list(self.order)
+            told |= facts(self, "order")
         if self.bent:
-            facts["bent"] = True
+            told |= facts(self, "bent")
         of_each: dict[str, Any] = {}
         if self.part is not None:
             of_each["arm" if self.shape == "arms" else "group"] = self.part
@@ -161,8 +155,8 @@ class Structure(Tabular):
         if self.low is not None and self.high is not None:
             of_each["interval"] = np.c_[self.low, self.high]
         for key, values in of_each.items():
-            facts[key] = dict(zip(self.names, plain(values), strict=True))
-        return facts
+            told[key] = dict(zip(self.names, plain(values), strict=True))
+        return told
 
 
 #: What is told of each object.

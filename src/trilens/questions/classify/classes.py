@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of
-from trilens._tabular import AsDict, Tabular
+from trilens._tabular import AsDict, Tabular, facts, plain
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
@@ -206,24 +206,16 @@ class Classification(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens classify --json`` prints them."""
-        known = [label for label in self.given if label is not None]
-        facts: dict[str, Any] = {
-            "labels": self.predicted,
-            "probabilities": self.probabilities,
-            "method": self.method,
-            "parameters": self.parameters,
-        }
+        told = {"labels": self.predicted, **facts(self, "probabilities", "method", "parameters")}
         if self.check is None or self.error_interval is None:
-            return facts
-        return facts | {
+            return told
+        known = [label for label in self.given if label is not None]
+        return {
+            **told,
             "classes": {str(label): known.count(label) for label in sorted(set(known))},
-            "error": self.check.error,
-            "error_interval": list(self.error_interval),
-            "baseline": self.check.baseline,
-            "p_value": self.check.p_value,
-            "learnable": self.check.learnable,
-            "left_out": self.check.left_out,
-            "contradicted": [each.to_dict() for each in self.contradictions],
+            **facts(self, "error_interval"),
+            **facts(self.check, "error", "baseline", "p_value", "learnable", "left_out"),
+            "contradicted": plain(self.contradictions),
             "remarks": list(self.remarks),
         }
 

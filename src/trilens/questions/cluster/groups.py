@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 
 from trilens._parameters import generator, one_of, real_number, seed_of, whole_number
-from trilens._tabular import AsDict, Tabular
+from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
@@ -205,24 +205,14 @@ class Clusters(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens cluster --json`` prints them."""
-        facts: dict[str, Any] = {
+        told = {
             "clusters": dict(zip(self.names, self.labels.tolist(), strict=True)),
-            "n_clusters": self.n_clusters,
-            "unassigned": list(self.unassigned),
-            "shape": self.shape,
-            "p_value": self.p_value,
-            "structure": None if self.structure is None else self.structure.to_dict(),
-            "given": self.given,
-            "method": self.method,
-            "parameters": self.parameters,
-            "groups": [group.to_dict() for group in self.groups],
-            "suggestion": None if self.suggestion is None else self.suggestion.to_dict(),
+            **facts(self, "n_clusters", "unassigned", "shape", "p_value", "structure", "given"),
+            **facts(self, "method", "parameters", "groups", "suggestion"),
             "agreement": None if self.stability is None else self.stability.agreement,
             "resamples": 0 if self.stability is None else self.stability.resamples,
         }
-        if self.purity is not None:
-            facts["purity"] = self.purity
-        return facts
+        return told if self.purity is None else told | {"purity": self.purity}
 
 
 def cluster(

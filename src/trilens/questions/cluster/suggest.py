@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._tabular import facts
 from trilens._typing import FloatArray, IntArray
 from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import DENSITY_OF_GAP, TIMES_TIGHT, TIMES_UNEQUAL
@@ -124,11 +125,7 @@ class ClusterSuggestion:
     def to_dict(self) -> dict[str, Any]:
         """The number and the evidence, in plain types."""
         return {
-            "n_clusters": self.n_clusters,
-            "best": self.best,
-            "p_value": self.p_value,
-            "caution": self.caution,
-            "shape": self.shape,
+            **facts(self, "n_clusters", "best", "p_value", "caution", "shape"),
             "candidates": [
                 {
                     "n_clusters": c.n_clusters,
@@ -599,21 +596,9 @@ def within_shares(X: FloatArray, errors: FloatArray, labels: IntArray) -> FloatA
 
     Places are those of groups, Gaussians of one spread, moved by errors of which each object
     has its own, not the same in every direction. The mixture is fitted by the EM algorithm of
-    Bovy, Hogg and Roweis (2011), which takes such errors off, started from a division.
-
-    Parameters
-    ----------
-    X : (maps, n, d) float64
-        All maps at once: one after the other would take most of its time between the steps.
-    errors : (maps, n, d, d) float64
-        Covariances.
-    labels : (maps, n) int64
-        The same number of groups in each.
-
-    Returns
-    -------
-    (maps,) float64
-        At least 0.003.
+    Bovy, Hogg and Roweis (2011), which takes such errors off, started from a division. All maps
+    (maps, n, d) at once, with covariances (maps, n, d, d) and the same number of groups in each:
+    one after the other would take most of its time between the steps.
 
     Examples
     --------
