@@ -255,6 +255,22 @@ def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyP
     assert "need fewer than 180; 97.5 % need no more than" in said
 
 
+def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def nothing(goal: str, world: World, fitted: Any, rng: Any) -> float:
+        made.append(world.model.n_objects)
+        return float(1 / (1 + fitted / 500))
+
+    monkeypatch.setattr(curves, "missing", nothing)
+    monkeypatch.setattr(curves, "_fitted", lambda S, seed: len(S))
+    small = tl.plan(100, "rank", kind="central")
+    large = tl.plan(400, "rank", kind="central")
+    assert set(made) == {100}
+    assert large.answers == pytest.approx(4 * small.answers, rel=0.1)
+    assert any("100 objects were simulated" in remark for remark in large.remarks)
+
+
 # --- what cannot be planned ---------------------------------------------------------------------
 
 
@@ -348,13 +364,3 @@ def test_a_pilot_about_some_of_the_objects_in_any_order(pilot: tl.Statements) ->
     assert 1 / 3 < now.value < made.predicted(100 * len(pilot)).value < 1
     mixed = pilot.take(np.random.default_rng(0).permutation(len(pilot)))
     assert tl.plan(20, "map", pilot=mixed, n_components=2).to_dict() == made.to_dict()
-
-
-@pytest.mark.slow
-def test_more_objects_are_counted_and_more_errors_take_more_answers() -> None:
-    few, many = (
-        tl.plan(n, "map", kind="central", error_rate=rate, n_components=2)
-        for n, rate in ((12, 0.0), (120, 0.4))
-    )
-    assert many.answers > 20 * few.answers
-    assert any("100 objects were simulated" in remark for remark in many.remarks)
