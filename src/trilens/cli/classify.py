@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     show_default="knn",
 )
 @click.option(
-    "-k", "k", type=click.IntRange(min=1), help="k of the k-RNG.", show_default="by leave-one-out"
+    "-k", "k", type=options.AT_LEAST_1, help="k of the k-RNG.", show_default="by leave-one-out"
 )
 @options.error_rate_option
 @click.option(
@@ -47,17 +47,7 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.cluster_option
 @options.table_output("the classes of all objects to a label file")
-def command(
-    answers: Answers,
-    labels: str | None,
-    method: str,
-    classifier: str | None,
-    k: int | None,
-    error_rate: Any,
-    alone: str | None,
-    random_state: int,
-    out: Output,
-) -> None:
+def command(answers: Answers, labels: str | None, out: Output, **settings: Any) -> None:
     """Predict the class of unlabeled objects.
 
     These are the objects that the label file leaves out. Also reports how many hidden labels are
@@ -73,28 +63,16 @@ def command(
         raise click.UsageError(
             "Missing option '--labels'; or give --objects a table of objects with a column label."
         )
-    options.fit_if_needed(answers, method, random_state)
+    options.fit_if_needed(answers, settings["method"], settings["random_state"])
     with status("classifying"):
-        found = classify(
-            answers,
-            known,
-            method,
-            classifier=classifier,
-            k=k,
-            error_rate=error_rate,
-            alone=alone,
-            random_state=random_state,
-        )
+        found = classify(answers, known, **settings)
     predicted = found.predicted
     columns = {
         "object": found.names,
         "label": [str(label) for label in found.labels],
         "predicted": [name in predicted for name in found.names],
     }
-    shown: dict[str, list[Any]] = {
-        "object": list(predicted),
-        "class": list(predicted.values()),
-    }
+    shown: dict[str, list[Any]] = {"object": list(predicted), "class": list(predicted.values())}
     if found.probabilities is not None:
         shown["probability"] = list(found.probabilities.values())
     out.show(columns, found.to_dict(), _notes(found), left=2, shown=shown)

@@ -26,7 +26,7 @@ _MOST_LISTED = 5000
 @click.option(
     "-k",
     "k",
-    type=click.IntRange(min=1),
+    type=options.AT_LEAST_1,
     help="k of the k-RNG (default: the smallest that connects it) or of the map's k-NN graph "
     "(default: 10).",
 )
@@ -38,17 +38,7 @@ _MOST_LISTED = 5000
 @options.seed_option
 @options.cluster_option
 @options.table_output("the groups to a label file")
-def command(
-    answers: Answers,
-    n_clusters: int | None,
-    method: str,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    labels: str | None,
-    random_state: int,
-    out: Output,
-) -> None:
+def command(answers: Answers, labels: str | None, out: Output, **settings: Any) -> None:
     """Divide the objects into groups, or name the shape that they form otherwise.
 
     Without --n-clusters, says whether there are groups at all, or a cloud, a line, a ring or arms,
@@ -60,32 +50,19 @@ def command(
     """
     from trilens.questions.cluster.groups import cluster
 
-    options.fit_if_needed(answers, method, random_state)
+    options.fit_if_needed(answers, settings["method"], settings["random_state"])
     with status("looking for groups"):
-        found = cluster(
-            answers,
-            n_clusters,
-            method,
-            k=k,
-            sigma=sigma,
-            error_rate=error_rate,
-            labels=options.read_labels_of(labels, answers),
-            random_state=random_state,
-        )
+        found = cluster(answers, labels=options.read_labels_of(labels, answers), **settings)
     most = len(found.names) if len(found.names) <= _MOST_LISTED else 20
-    shown: dict[str, list[Any]] = {
-        "group": [str(group.name) for group in found.groups],
-        "size": [str(group.size) for group in found.groups],
-        "most typical": [group.medoid for group in found.groups],
-        "objects": [listed(group.objects, most) for group in found.groups],
-    }
+    rows = [
+        (str(group.name), str(group.size), group.medoid, listed(group.objects, most))
+        for group in found.groups
+    ]
     if found.unassigned:
-        for column, value in zip(
-            shown.values(),
-            ("unassigned", str(len(found.unassigned)), "", listed(found.unassigned, most)),
-            strict=True,
-        ):
-            column.append(value)
+        alone = found.unassigned
+        rows.append(("unassigned", str(len(alone)), "", listed(alone, most)))
+    header = ("group", "size", "most typical", "objects")
+    shown = {name: [row[i] for row in rows] for i, name in enumerate(header)}
     out.show(found.columns(), found.to_dict(), _notes(found), left=4, shown=shown)
 
 

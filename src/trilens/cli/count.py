@@ -29,11 +29,10 @@ from trilens.cli.output import Output, bar, counted, note, print_json
     "--follow", "followed", metavar="DIR", help="Keep OUT up to date with the files in DIR."
 )
 @click.option("--once", is_flag=True, help="With --follow: count what is new, then stop.")
-@click.option(
+@options.option(
     "--every",
     type=click.FloatRange(min=0.1),
     default=10.0,
-    show_default=True,
     help="With --follow: seconds between two looks at DIR.",
 )
 @options.reading_options

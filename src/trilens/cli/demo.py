@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("demo")
-@click.option(
-    "-o", "--output", metavar="DIR", default="demo", show_default=True, help="Folder to write to."
-)
+@options.option("-o", "--output", metavar="DIR", default="demo", help="Folder to write to.")
 @options.seed_option
 def command(output: str, random_state: int) -> None:
     """Run a simulated study from answers to report.

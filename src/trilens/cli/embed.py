@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trilens.cli import options
-from trilens.cli.output import FIGURES, Output, counted, note, save_table
+from trilens.cli.output import ENDINGS, FIGURES, Output, counted, note, save_table
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 @options.statement_options
 @options.comparisons_option
 @options.method_option("embed", "Which map; for comparisons soe, ste, tste or gnmds.")
-@click.option(
-    "--dim",
-    "--n-components",
-    "n_components",
-    type=click.IntRange(min=1),
-    help="Number of dimensions of the map.",
-    show_default="2; for --distances as many as the answers support",
-)
+@options.dim_option("2; for --distances as many as the answers support")
 @click.option(
     "--distances",
     metavar="OUT",
@@ -37,7 +30,7 @@ if TYPE_CHECKING:
 @options.output_options(
     "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output), or a "
     "picture of the map (.svg, .png or .pdf).",
-    callback=options.map_ending,
+    callback=options.ending(*ENDINGS, *FIGURES, "-"),
 )
 @options.seed_option
 def command(
@@ -68,21 +61,16 @@ def command(
     if comparisons and distances is not None:
         raise click.UsageError("--distances cannot be used with --comparisons")
     dim = 2 if n_components is None and distances is None else n_components
-    if not comparisons and method in ("auto", "choice") and not answers.in_counts:
-        settings = {} if dim is None else {"n_components": dim}
-        if features or (answers.fitted is None and _is_enough(answers, method)):
-            options.fit_answers(answers, random_state, features, **settings)
+    settings = {} if dim is None else {"n_components": dim}
+    if features and method in ("auto", "choice") and not answers.in_counts:
+        options.fit_answers(answers, random_state, features, **settings)
+    elif not comparisons:
+        options.fit_if_needed(answers, method, random_state, **settings)
     if distances is not None:
         _write_distances(answers, method, distances, random_state, out)
     if out.path is not None:
         dim = 2 if n_components is None else n_components
         _write_coordinates(answers, comparisons, dim, method, random_state, out)
-
-
-def _is_enough(answers: Answers, method: str) -> bool:
-    from trilens.ask import is_enough
-
-    return method == "choice" or is_enough(answers)
 
 
 def _is_figure(path: str | None) -> bool:

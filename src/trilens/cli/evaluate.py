@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli import options
+from trilens.cli.options import F
 from trilens.cli.output import Output, bar, counted, note
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.questions.evaluate import Comparison
+    from trilens.statements import Statements
+
+
+def _several(flag: str, help: str) -> Callable[[F], F]:
+    """An option for files of models."""
+    name = "given_answers" if flag == "--answers" else flag[2:]
+    more = f"{help} May be repeated."
+    return click.option(flag, name, multiple=True, metavar="FILE", help=more)
 
 
 @options.command("evaluate")
 @options.statement_options
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option(
+@_several(
     "--embedding",
-    multiple=True,
-    metavar="FILE",
-    help="Vectors of a model: a table with a column of object names, or .npy in the order of the "
-    "objects; which of the two it was taken for is reported. May be repeated.",
+    "Vectors of a model: a table with a column of object names, or .npy in the order of the "
+    "objects; which of the two it was taken for is reported.",
 )
-@click.option(
+@_several(
     "--distances",
-    multiple=True,
-    metavar="FILE",
-    help="Distances of a model: a square matrix in the order of the objects, as .npy or as CSV "
-    "without names. May be repeated.",
+    "Distances of a model: a square matrix in the order of the objects, as .npy or as CSV without "
+    "names.",
 )
-@click.option(
-    "--answers",
-    "answer_files",
-    multiple=True,
-    metavar="FILE",
-    help="Answers of a model to the same questions: a statement file. May be repeated.",
-)
-@click.option(
-    "--metric",
-    type=click.Choice(["euclidean", "cosine", "dot"]),
-    default="euclidean",
-    show_default=True,
-    help="How vectors are compared.",
-)
+@_several("--answers", "Answers of a model to the same questions: a statement file.")
+@options.choice("--metric", ("euclidean", "cosine", "dot"), "How vectors are compared.")
 @click.option(
     "--align/--no-align",
     default=None,
@@ -60,14 +53,11 @@ if TYPE_CHECKING:
 def command(
     answers: Answers,
     models: tuple[str, ...],
-    embedding: tuple[str, ...],
-    distances: tuple[str, ...],
-    answer_files: tuple[str, ...],
-    metric: str,
     align: bool | None,
     figure: str | None,
     random_state: int,
     out: Output,
+    **given: Any,
 ) -> None:
     """Measure how well models agree with people.
 
@@ -79,48 +69,26 @@ def command(
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
     from trilens.ask import statements_of
-    from trilens.files import read_statements
-    from trilens.files.vectors import read_matched_matrix, read_vector_table
-    from trilens.maps.fit_file import is_fit, load
     from trilens.questions.evaluate.evaluation import compare_all
-    from trilens.questions.evaluate.predictions import BY_NAME
 
-    if not models and not embedding and not distances and not answer_files:
+    given["embedding"] = (*models, *given["embedding"])
+    if not any(given[how] for how in ("embedding", "distances", "given_answers")):
         raise click.UsageError(
             "name a model: a file of vectors, or --embedding, --distances or --answers"
         )
     statements = statements_of(answers, "evaluate")
-    given: dict[str, dict[str, Any]] = {}
-    taken: dict[str, str] = {}
-    named: dict[str, bool] = {}
-    for file in (*models, *embedding):
-        name = _name(file, given)
-        if is_fit(file):
-            F = load(file)
-            taken[name] = f"a fit in {counted(F.map.n_components, 'dimension')}; "
-            vectors = dict(zip(F.names, F.map.X, strict=True))
-            given[name] = {"embedding": vectors, "metric": "euclidean"}
-            continue
-        table = read_vector_table(file, statements.names)
-        taken[name] = f"{table.said()}; "
-        given[name] = {"embedding": table.vectors, "metric": metric}
-    for file in distances:
-        name = _name(file, given)
-        D, named[name] = read_matched_matrix(file, statements.names)
-        given[name] = {"distances": D}
-    for file in answer_files:
-        given[_name(file, given)] = {"answers": read_statements(file, kind=answers.kind)}
+    read, taken = _read(statements, answers.kind, **given)
     with bar("comparing models") as progress:
         found = compare_all(
             statements,
-            given,
+            read,
             aligned=bool(models) if align is None else align,
             random_state=random_state,
             progress=progress,
         )
     for model in found.models:
-        matched = BY_NAME if named.get(model.name) else model.matched
-        note(f"{model.name}: {taken.get(model.name, '')}{matched}")
+        before, matched = taken.get(model.name, ("", None))
+        note(f"{model.name}: {before}{matched or model.matched}")
     for text in _cautions(found):
         note(text)
     if figure is not None:
@@ -128,6 +96,51 @@ def command(
 
         save_figure(models_against_ceiling(found), figure)
         note(f"wrote {figure}")
+    facts = found.to_dict()
+    if len(found.models) == 1:
+        facts = {**found.models[0].to_dict(), **facts}
+    out.show(_columns(found), facts, _notes(found))
+
+
+def _read(
+    statements: Statements,
+    kind: Any,
+    embedding: tuple[str, ...],
+    distances: tuple[str, ...],
+    given_answers: tuple[str, ...],
+    metric: str,
+) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str | None]]]:
+    """The models by name; and what each file was taken for, and by what its objects are known."""
+    from trilens.files import read_statements
+    from trilens.files.vectors import read_matched_matrix, read_vector_table
+    from trilens.maps.fit_file import is_fit, load
+    from trilens.questions.evaluate.predictions import BY_NAME
+
+    models: dict[str, dict[str, Any]] = {}
+    taken: dict[str, tuple[str, str | None]] = {}
+    for file in embedding:
+        name = _name(file, models)
+        if is_fit(file):
+            fitted = load(file)
+            taken[name] = f"a fit in {counted(fitted.map.n_components, 'dimension')}; ", None
+            vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
+            models[name] = {"embedding": vectors, "metric": "euclidean"}
+            continue
+        table = read_vector_table(file, statements.names)
+        taken[name] = f"{table.said()}; ", None
+        models[name] = {"embedding": table.vectors, "metric": metric}
+    for file in distances:
+        name = _name(file, models)
+        D, named = read_matched_matrix(file, statements.names)
+        taken[name] = "", BY_NAME if named else None
+        models[name] = {"distances": D}
+    for file in given_answers:
+        models[_name(file, models)] = {"answers": read_statements(file, kind=kind)}
+    return models, taken
+
+
+def _columns(found: Comparison) -> dict[str, list[Any]]:
+    """The table: a row for each model, as it is and aligned."""
     columns: dict[str, list[Any]] = {
         "model": [m.name for m in found.models],
         "accuracy": [m.accuracy for m in found.models],
@@ -138,20 +151,16 @@ def command(
     }
     if len(found.models) > 1:
         columns["rank"] = [_rank(found, m.name) for m in found.models]
-    if found.aligned is not None:
-        bent = {m.name: m for m in found.aligned.models}
-        there = [bent.get(m.name) for m in found.models]
+    aligned = found.aligned
+    if aligned is not None:
+        by_name = {m.name: m for m in aligned.models}
+        there = [by_name.get(m.name) for m in found.models]
         columns["aligned"] = [None if m is None else m.accuracy for m in there]
         columns["aligned from"] = [None if m is None else m.interval[0] for m in there]
         columns["aligned to"] = [None if m is None else m.interval[1] for m in there]
-        if len(bent) > 1:
-            columns["aligned rank"] = [
-                None if m is None else _rank(found.aligned, m.name) for m in there
-            ]
-    facts = found.to_dict()
-    if len(found.models) == 1:
-        facts = {**found.models[0].to_dict(), **facts}
-    out.show(columns, facts, _notes(found))
+        if len(by_name) > 1:
+            columns["aligned rank"] = [None if m is None else _rank(aligned, m.name) for m in there]
+    return columns
 
 
 def _rank(found: Comparison, name: str) -> str:

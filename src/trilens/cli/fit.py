@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 @options.statement_options
 @options.output_options("File for the fit, such as study.fit.", required=True)
 @options.features_option
-@options.dim_option
-@click.option(
+@options.dim_option()
+@options.choice(
     "--raters",
-    type=click.Choice(["auto", "one", "weights"]),
-    default="auto",
-    show_default=True,
-    help="A share of careless answers for each rater (auto), one for all (one), or also weights "
+    ("auto", "one", "weights"),
+    "A share of careless answers for each rater (auto), one for all (one), or also weights "
     "of the dimensions for each rater (weights).",
 )
 @click.option("--device", help="Fit on a GPU: cuda or cuda:1.")
@@ -33,10 +31,9 @@ def command(
     answers: Answers,
     features: tuple[str, ...],
     n_components: int | None,
-    raters: str,
-    device: str | None,
     random_state: int,
     out: Output,
+    **settings: Any,
 ) -> None:
     """Fit a map to the answers once, to ask many questions of it.
 
@@ -49,7 +46,6 @@ def command(
     assert out.path is not None
     if answers.fitted is not None:
         raise click.UsageError("FILE is a fit already; give the answers")
-    settings: dict[str, Any] = {"raters": raters, "device": device}
     if n_components is not None:
         settings["n_components"] = n_components
     fitted = options.fit_answers(answers, random_state, features, **settings)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option(
     "-k",
     "k",
-    type=click.IntRange(min=1),
+    type=options.AT_LEAST_1,
     help="In the k-RNG, two objects are neighbors when fewer than K others lie in their lens; on a "
     "map, each object is joined to the K nearest.",
     show_default="the smallest that connects the k-RNG; 5 on a map",
@@ -33,15 +33,7 @@ if TYPE_CHECKING:
     "Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.", required=True
 )
 @options.seed_option
-def command(
-    answers: Answers,
-    k: int | None,
-    method: str,
-    sigma: float | None,
-    error_rate: Any,
-    random_state: int,
-    out: Output,
-) -> None:
+def command(answers: Answers, k: int | None, out: Output, **settings: Any) -> None:
     """Write the graph of neighboring objects to a file.
 
     \b
@@ -52,14 +44,7 @@ def command(
 
     assert out.path is not None
     check_ending(out.path)
-    found = neighbors(
-        answers,
-        k,
-        method,
-        error_rate=error_rate,
-        sigma=sigma,
-        random_state=random_state,
-    )
+    found = neighbors(answers, k, **settings)
     found.write(out.path)
     if k is None and found.method == "krng" and found.connected_parts > 1 and not out.as_json:
         note("no k connects the graph: some objects are never compared with the others")

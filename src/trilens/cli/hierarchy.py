@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, listed, note
+from trilens.cli.output import FIGURES, Output, listed, note
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.questions.hierarchy import Hierarchy
-
-_FIGURES = (".svg", ".png", ".pdf")
 
 
 @options.command("hierarchy")
@@ -41,7 +39,7 @@ def command(answers: Answers, images: str | None, random_state: int, out: Output
     from trilens.questions.hierarchy import NEWICK_ENDINGS, TABLE_ENDINGS, hierarchy
 
     ending = "" if out.path is None else Path(out.path).suffix.lower()
-    known = (*_FIGURES, *NEWICK_ENDINGS, *TABLE_ENDINGS)
+    known = (*FIGURES, *NEWICK_ENDINGS, *TABLE_ENDINGS)
     if out.path is not None and ending not in known:
         raise FormatError(
             f"{out.path}: unknown ending {ending or '(none)'}; use one of {', '.join(known)}"
@@ -51,7 +49,7 @@ def command(answers: Answers, images: str | None, random_state: int, out: Output
     options.fit_if_needed(answers, "choice", random_state)
     found = hierarchy(answers, random_state=random_state)
     if out.path is not None:
-        if ending in _FIGURES:
+        if ending in FIGURES:
             _draw(found, out.path, images)
         else:
             found.write(out.path)

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 @options.cluster_option
 @options.table_output("the table to a file")
 def command(
-    answers: Answers,
-    labels: str | None,
-    method: str,
-    random_state: int,
-    out: Output,
+    answers: Answers, labels: str | None, method: str, random_state: int, out: Output
 ) -> None:
     """Find the most central object, overall and within each class.
 
@@ -39,12 +35,8 @@ def command(
     from trilens.study_design import about_chosen
 
     options.fit_if_needed(answers, method, random_state)
-    found = medoid(
-        answers,
-        method,
-        labels=options.read_labels_of(labels, answers),
-        random_state=random_state,
-    )
+    known = options.read_labels_of(labels, answers)
+    found = medoid(answers, method, labels=known, random_state=random_state)
     classes = found.per_class or {}
     used = options.n_used(answers, found.method)
     columns: dict[str, list[Any]] = {

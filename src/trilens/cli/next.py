@@ -18,19 +18,12 @@ GOALS = ("medoid", "rank", "map", "outliers", "groups")
 
 @options.command("next")
 @options.statement_options
-@click.option(
-    "--goal",
-    type=click.Choice(GOALS),
-    default="medoid",
-    show_default=True,
-    help="What the answers are to tell.",
-)
-@click.option("-n", "--number", "n", type=int, default=10, show_default=True, help="Questions.")
-@click.option(
+@options.choice("--goal", GOALS, "What the answers are to tell.")
+@options.option("-n", "--number", "n", type=int, default=10, help="Questions.")
+@options.option(
     "--random-share",
     type=float,
     default=0.2,
-    show_default=True,
     help="Share of the questions that is drawn at random.",
 )
 @click.option(
@@ -41,15 +34,7 @@ GOALS = ("medoid", "rank", "map", "outliers", "groups")
 @options.fit_options
 @options.seed_option
 @options.table_output("the questions to a file")
-def command(
-    answers: Answers,
-    goal: Any,
-    n: int,
-    random_share: float,
-    rater: str | None,
-    random_state: int,
-    out: Output,
-) -> None:
+def command(answers: Answers, goal: Any, out: Output, **settings: Any) -> None:
     """Choose the questions to ask next.
 
     Keep the column "reason" with the answers: depths by counting, agreement and ceilings use only
@@ -61,14 +46,7 @@ def command(
     from trilens.questions.next_questions import next_questions
 
     with status("choosing questions"):
-        found = next_questions(
-            answers,
-            goal,
-            n,
-            random_share=random_share,
-            rater=rater,
-            random_state=random_state,
-        )
+        found = next_questions(answers, goal, **settings)
     by_chance = found.reasons.count("random")
     notes = [
         f"{counted(len(found) - by_chance, 'question')} chosen for the goal {goal}, "

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.output import ENDINGS, FIGURES, Output, bar, counted, note, status
+from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
+    from trilens.counts import Counted
     from trilens.files.side_tables import Labels
     from trilens.maps.fitted import Fit
     from trilens.statements.comparisons import Comparisons
@@ -107,26 +108,37 @@ def several(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+def option(*names: str, **settings: Any) -> Callable[[F], F]:
+    """An option that shows its default."""
+    return click.option(*names, **{"show_default": "default" in settings, **settings})
+
+
+def choice(flag: str, choices: Sequence[str], help: str) -> Callable[[F], F]:
+    """An option with choices, of which the first is the default."""
+    return option(flag, type=click.Choice(choices), default=choices[0], help=help)
+
+
+def method_option(question: str, help: str) -> Callable[[F], F]:
+    """--method, with the methods of a question to choose from."""
+    return choice("--method", ["auto", *METHODS[question]], help)
+
+
+class ErrorRate(click.ParamType):  # type: ignore[type-arg]
+    """A share, or the word ``estimate``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "estimate" else click.FLOAT.convert(value, param, ctx)
+
+
+AT_LEAST_0, AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-seed_option = click.option(
-    "--seed",
-    "random_state",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Random seed.",
-)
-dim_option = click.option(
-    "--dim",
-    "--n-components",
-    "n_components",
-    type=click.IntRange(min=1),
-    help="Number of dimensions of the map.",
-    show_default="as many as the answers support",
-)
+seed_option = option("--seed", "random_state", type=AT_LEAST_0, default=0, help="Random seed.")
 n_clusters_option = click.option(
     "--n-clusters",
-    type=click.IntRange(min=1),
+    type=AT_LEAST_1,
     help="Number of groups.",
     show_default="as many as the answers suggest",
 )
@@ -142,239 +154,201 @@ by_option = click.option(
     "raters and groups, whose columns may be named: people.csv::country, or "
     "people.csv::rater=code,group=country.",
 )
-kind_option = click.option(
-    "--kind",
-    type=click.Choice(KINDS),
-    default="central",
-    show_default=True,
-    help="Which question is asked.",
-)
+kind_option = choice("--kind", KINDS, "Which question is asked.")
 comparisons_option = click.option(
     "--comparisons",
     is_flag=True,
     help="FILE has comparisons d(A,B) < d(C,D), in the columns near_1,near_2,far_1,far_2.",
 )
-
-
-def method_option(question: str, help: str) -> Callable[[F], F]:
-    """--method, with the methods of a question to choose from."""
-    methods = click.Choice(["auto", *METHODS[question]])
-    return click.option("--method", type=methods, default="auto", show_default=True, help=help)
-
-
-class ErrorRate(click.ParamType):  # type: ignore[type-arg]
-    """A share, or the word ``estimate``."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value == "estimate" else click.FLOAT.convert(value, param, ctx)
-
-
 error_rate_option = click.option(
     "--error-rate",
     type=ErrorRate(),
     default=0.0,
     help="Share of wrong answers to correct the k-RNG for, or 'estimate'.",
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Where to count and to map large files: local[:N] processes, or a Dask scheduler, "
+    "tcp://host:8786.",
+)
+features_option = click.option(
+    "--features",
+    metavar="FILE",
+    multiple=True,
+    help="Vectors of the objects, to be used with the answers: .npy, .npz with names, CSV or "
+    "Parquet. Rows without names are in the order of --objects. May be repeated, for blocks such "
+    "as pictures and words.",
+)
 
 
-def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a table whose format its ending does not tell."""
-    if value not in (None, "-") and Path(str(value)).suffix.lower() not in ENDINGS:
-        raise click.BadParameter(
-            f"cannot tell the format of {value} from its ending; use one of {', '.join(ENDINGS)}",
-            ctx,
-            param,
-        )
-    return value
-
-
-def map_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """As for a table, or a figure."""
-    if value is not None and Path(value).suffix.lower() in FIGURES:
-        return value
-    return table_ending(ctx, param, value)
-
-
-def fit_or_table_ending(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> str | None:
-    """As for a table, or .fit."""
-    if value is not None and Path(value).suffix.lower() == ".fit":
-        return value
-    return table_ending(ctx, param, value)
-
-
-def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
-    """-o for a table and --json; the command gets both as ``out``, an `Output`."""
-    return output_options(
-        f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
-        required=required,
-        callback=table_ending,
+def dim_option(show_default: str = "as many as the answers support") -> Callable[[F], F]:
+    """The number of dimensions, by both of its names."""
+    return click.option(
+        "--dim",
+        "--n-components",
+        "n_components",
+        type=AT_LEAST_1,
+        help="Number of dimensions of the map.",
+        show_default=show_default,
     )
+
+
+# ---- where the result goes ---------------------------------------------------------------------
+
+
+def ending(*known: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A check that the ending of a file is known."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        if value is not None and not {value, Path(value).suffix.lower()} & {*known}:
+            endings = ", ".join(each for each in known if each != "-")
+            raise click.BadParameter(
+                f"cannot tell the format of {value} from its ending; use one of {endings}",
+                ctx,
+                param,
+            )
+        return value
+
+    return check
 
 
 def output_options(help: str, *, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
     """-o and --json; the command gets both as ``out``, an `Output`."""
-    return lambda command: _with_output(
-        several(
-            click.option("-o", "--output", metavar=metavar, help=help, **settings), json_option
-        ),
-        command,
-    )
-
-
-def output_file(help: str) -> Callable[[F], F]:
-    """-o, or a second argument, and --json; the command gets them as ``out``, an `Output`."""
 
     def decorate(command: F) -> F:
+        @click.option("-o", "--output", metavar=metavar, help=help, **settings)
+        @json_option
         @wraps(command)
-        def with_output(second: str | None, output: str | None, as_json: bool, **rest: Any) -> Any:
-            if second is not None and output is not None:
-                raise click.UsageError(f"two outputs, {second} and {output}; give one with -o")
-            if second is None and output is None:
-                raise click.UsageError("name the file to write: -o OUT")
-            return command(out=Output(output or second, as_json), **rest)
+        def with_output(output: str | None, as_json: bool, **rest: Any) -> Any:
+            return command(out=Output(output, as_json), **rest)
 
-        options = several(
-            click.argument("second", metavar="[OUT]", required=False),
-            click.option("-o", "--output", metavar="OUT", help=help),
-            json_option,
-        )
-        return options(with_output)  # type: ignore[return-value]
+        return with_output  # type: ignore[return-value]
 
     return decorate
 
 
-def _with_output(options: Callable[[F], F], command: F) -> F:
-    @wraps(command)
-    def with_output(output: str | None, as_json: bool, **rest: Any) -> Any:
-        return command(out=Output(output, as_json), **rest)
+def table_output(what: str) -> Callable[[F], F]:
+    """`output_options` for a table."""
+    return output_options(
+        f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
+        callback=ending(*ENDINGS, "-"),
+    )
 
-    return options(with_output)  # type: ignore[arg-type]
+
+def output_file(help: str) -> Callable[[F], F]:
+    """`output_options`, of which the file is required and may also be a second argument."""
+
+    def decorate(command: F) -> F:
+        @click.argument("second", metavar="[OUT]", required=False)
+        @output_options(help)
+        @wraps(command)
+        def with_either(second: str | None, out: Output, **rest: Any) -> Any:
+            if second is not None and out.path is not None:
+                raise click.UsageError(f"two outputs, {second} and {out.path}; give one with -o")
+            if second is None and out.path is None:
+                raise click.UsageError("name the file to write: -o OUT")
+            return command(out=replace(out, path=out.path or second), **rest)
+
+        return with_either  # type: ignore[return-value]
+
+    return decorate
 
 
-def _of_section(section: str, *names: Any, **settings: Any) -> Callable[[F], F]:
+# ---- FILE: how to read it, and which answers to use --------------------------------------------
+
+
+def _of_section(section: str, *names: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, cls=_SectionOption, section=section, **settings)
 
 
+_reading, _selecting = partial(_of_section, READING), partial(_of_section, SELECTING)
+_KIND = _reading(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="Which question was asked.",
+    show_default="as the header says, else central",
+)
+#: Where FILE is a pilot, the kind matters without it too.
+_KIND_OF_STUDY = click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="Which question is asked.",
+    show_default="as in the pilot, or the one that takes the least time",
+)
 _READING_OPTIONS = (
-    _of_section(
-        READING,
-        "--kind",
-        type=click.Choice(KINDS),
-        help="Which question was asked.",
-        show_default="as the header says, else central",
-    ),
-    _of_section(
-        READING,
+    _reading(
         "--columns",
         metavar="ROLE=COLUMN,...",
         help="What the columns hold, by name or number: central=choice,other_1=2,other_2=3; or a "
         "name for every column: other_1,other_2,odd.",
     ),
-    _of_section(
-        READING,
+    _reading(
         "--objects",
         metavar="FILE",
         help="List of all objects, one name per line, or a table id,name,picture,label,alt: fixes "
         "their order, adds those that no answer mentions, and says what is known about them.",
     ),
-    _of_section(
-        READING,
+    _reading(
         "--questions",
         metavar="FILE",
         help="Table of the questions, with the columns id,a,b,c or id,anchor,a,b, if FILE has only "
         "their ids, in a column or as names of columns.",
     ),
-    _of_section(
-        READING,
-        "--from",
-        "preset",
-        type=click.Choice(PRESETS),
-        help="Tool that wrote FILE.",
-    ),
-    _of_section(
-        READING,
+    _reading("--from", "preset", type=click.Choice(PRESETS), help="Tool that wrote FILE."),
+    _reading(
         "--header/--no-header",
         default=None,
         help="Whether the first row names the columns.",
         show_default="detected",
     ),
-    _of_section(
-        READING,
+    _reading(
         "--counts-from",
         type=click.IntRange(0, 1),
         help="Whether positions (and ids, with --objects) count from 0 or from 1.",
     ),
-    _of_section(
-        READING,
-        "--encoding",
-        metavar="NAME",
-        help="Text encoding, such as latin-1 or utf-16.",
-    ),
-    _of_section(
-        READING,
+    _reading("--encoding", metavar="NAME", help="Text encoding, such as latin-1 or utf-16."),
+    _reading(
         "--rater-from-name",
         is_flag=True,
         help="Each file of a folder, a pattern or an archive has the answers of one rater: the "
         "file's name is the rater.",
     ),
-    _of_section(
-        READING,
+    _reading(
         "--reason-random",
         multiple=True,
         metavar="WORD",
         help="What the column reason calls questions asked at random; any other word stands for "
         "questions that earlier answers chose. May be repeated.",
     ),
-    _of_section(
-        READING,
-        "--skip-bad",
-        is_flag=True,
-        help="Skip invalid rows and report how many.",
-    ),
+    _reading("--skip-bad", is_flag=True, help="Skip invalid rows and report how many."),
 )
 _READING_NAMES = (
     "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
     "rater_from_name", "questions", "reason_random", "skip_bad",
 )  # fmt: skip
-quiet_option = _of_section(
-    READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
-)
-where_option = _of_section(
-    SELECTING,
+quiet_option = _reading("--quiet", is_flag=True, help="Do not report how FILE was read.")
+where_option = _selecting(
     "--where",
     multiple=True,
     metavar="CONDITION",
     help="Use only answers that meet a condition on a column of FILE, such as 'country = DE' or "
     "'seconds >= 0.5'. May be repeated; all conditions must hold.",
 )
-_STATEMENT_OPTIONS = (
-    _of_section(
-        READING,
-        "--bad-rows",
-        metavar="OUT",
-        help="Like --skip-bad, and write the invalid rows to OUT.",
-    ),
-    quiet_option,
+_SELECTING_OPTIONS = (
     where_option,
-    _of_section(
-        SELECTING,
+    _selecting(
         "--min-seconds",
         type=click.FloatRange(min=0),
         help="Leave out answers that were faster.",
     ),
-    _of_section(
-        SELECTING,
+    _selecting(
         "--min-checks",
         type=click.FloatRange(0, 1),
         help="Leave out raters who answered a smaller share of their catch questions (an object "
         "is shown twice) rightly.",
     ),
-    _of_section(
-        SELECTING,
+    _selecting(
         "--exclude-raters",
         metavar="A,B,...",
         multiple=True,
@@ -382,25 +356,25 @@ _STATEMENT_OPTIONS = (
         "that has a comma. May be repeated.",
     ),
 )
-
-
-cluster_option = click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Where to count and to map large files: local[:N] processes, or a Dask scheduler, "
-    "tcp://host:8786.",
+_SELECTING_NAMES = ("where", "min_seconds", "min_checks", "exclude_raters")
+_BAD_ROWS = _reading(
+    "--bad-rows", metavar="OUT", help="Like --skip-bad, and write the invalid rows to OUT."
 )
 
 
-def reading_options(command: F) -> F:
+def reading_options(command: F, kind: Callable[[F], F] = _KIND) -> F:
     """How files are to be read; the command gets it as ``reading``, for `Answers`."""
 
+    @several(kind, *_READING_OPTIONS)
     @wraps(command)
     def with_reading(**options: Any) -> Any:
-        reading = {name: options.pop(name) for name in _READING_NAMES}
-        return command(reading=reading, **options)
+        return command(reading=_taken(options, _READING_NAMES), **options)
 
-    return several(*_READING_OPTIONS)(with_reading)  # type: ignore[return-value]
+    return with_reading  # type: ignore[return-value]
+
+
+def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: options.pop(name) for name in names}
 
 
 def statement_options(
@@ -421,72 +395,41 @@ def statement_options(
         the command gets --kind too.
     """
 
-    @reading_options
-    @several(*_STATEMENT_OPTIONS)
+    @partial(reading_options, kind=_KIND if flag is None else _KIND_OF_STUDY)
+    @several(_BAD_ROWS, quiet_option, *_SELECTING_OPTIONS)
     @wraps(command)
     def with_answers(
         file: str | None,
         reading: dict[str, Any],
         bad_rows: str | None,
         quiet: bool,
-        where: tuple[str, ...],
-        min_seconds: float | None,
-        min_checks: float | None,
-        exclude_raters: tuple[str, ...],
         cluster: str | None = None,
         **rest: Any,
     ) -> Any:
         from trilens.answers import Answers
-        from trilens.files import refuse_to_overwrite
 
+        selecting = _taken(rest, _SELECTING_NAMES)
         if flag is not None:
             rest["kind"] = reading["kind"]
         if file is None:
             return command(answers=None, **rest)
-        others = (rest.get(name) for name in ("labels", "map_file"))
-        inputs = (
-            file,
-            reading["objects"],
-            reading["questions"],
-            *others,
-            *(rest.get("features") or ()),
-        )
-        for output in (rest.get("output"), rest.get("second")):
-            if output is not None:
-                refuse_to_overwrite(output, *inputs, bad_rows)
+        _refuse_inputs_as_outputs(file, reading, bad_rows, rest)
         if bad_rows is not None:
-            refuse_to_overwrite(bad_rows, *inputs)
             reading["skip_bad"] = bad_rows
-        listed = csv.reader(exclude_raters, skipinitialspace=True)
-        raters = [name.strip() for line in listed for name in line]
+        lines = csv.reader(selecting["exclude_raters"], skipinitialspace=True)
+        raters = [name.strip() for line in lines for name in line]
+        selecting["exclude_raters"] = [name for name in raters if name]
+        answers = Answers(file, **reading, **selecting, cluster=cluster)
         stored = _of_fit(file)
         if stored is not None:
-            chosen = Answers(
-                file,
-                **reading,
-                where=where,
-                min_seconds=min_seconds,
-                min_checks=min_checks,
-                exclude_raters=list(exclude_raters),
-            )
-            _refuse(chosen, _READING_NAMES, "a fit")
+            _refuse(answers, _READING_NAMES, "a fit")
             return command(answers=stored, **rest)
-        answers = Answers(
-            file,
-            **reading,
-            where=where,
-            min_seconds=min_seconds,
-            min_checks=min_checks,
-            exclude_raters=[name for name in raters if name],
-            cluster=cluster,
-        )
         if answers.in_counts:
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
         # whoever watches sees at once how the file is read; elsewhere it follows the result, and
         # where the command fails the one line that says why stands alone
         in_memory = answers.held and not answers.in_counts and not answers.countable
-        watched = sys.stderr.isatty() and in_memory
-        if watched and not rest.get("comparisons"):
+        if sys.stderr.isatty() and in_memory and not rest.get("comparisons"):
             with status(f"reading {file}"):
                 answers.read()
             _report_reading(answers, quiet, reported, rest.get("by"))
@@ -496,20 +439,31 @@ def statement_options(
         _report_reading(answers, quiet, reported)
         return result
 
-    if flag is not None:
-        for each in with_answers.__click_params__:  # type: ignore[attr-defined]
-            if each.name == "kind":  # it matters without a pilot too
-                each.section, each.help = "Options", "Which question is asked."
-                each.show_default = "as in the pilot, or the one that takes the least time"
-        given = click.option(flag, "file", metavar="FILE", help="Answers of a pilot study.")
-        return given(with_answers)  # type: ignore[return-value]
-    return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
+    if flag is None:
+        return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
+    pilot = click.option(flag, "file", metavar="FILE", help="Answers of a pilot study.")
+    return pilot(with_answers)  # type: ignore[return-value]
+
+
+def _refuse_inputs_as_outputs(
+    file: str, reading: dict[str, Any], bad_rows: str | None, rest: dict[str, Any]
+) -> None:
+    from trilens.files import refuse_to_overwrite
+
+    features = rest.get("features") or ()
+    vectors = (features,) if isinstance(features, str) else features
+    others = (rest.get("labels"), rest.get("map_file"), *vectors)
+    inputs = (file, reading["objects"], reading["questions"], *others)
+    for output in (rest.get("output"), rest.get("second")):
+        if output is not None:
+            refuse_to_overwrite(output, *inputs, bad_rows)
+    if bad_rows is not None:
+        refuse_to_overwrite(bad_rows, *inputs)
 
 
 def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
     """Refuse options for reading or selecting that make no sense here."""
-    selecting = ("where", "min_seconds", "min_checks", "exclude_raters")
-    for name in (*names, *selecting):
+    for name in (*names, *_SELECTING_NAMES):
         if getattr(answers, name) not in (None, False, ()):
             flag = "from" if name == "preset" else name.replace("_", "-")
             raise click.UsageError(f"--{flag} cannot be used with {what}")
@@ -524,17 +478,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
     if known is None or answers.in_counts:
         return
     if isinstance(known, Counted):
-        if quiet:
-            if answers.kind_assumed:
-                caution(assumed_kind(known.kind))
-            return
-        which = f" where {' and '.join(answers.where)}" if answers.where else ""
-        note(
-            f"counted {counted(known.statements, 'statement')} of kind {known.kind} about "
-            f"{counted(known.n_objects, 'object')}{which} without loading them; raters were ignored"
-        )
-        if known.n_skipped:
-            note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")
+        if not quiet:
+            _report_counting(answers, known)
         if answers.kind_assumed:
             caution(assumed_kind(known.kind))
         return
@@ -554,6 +499,16 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
         caution(known.caution)
 
 
+def _report_counting(answers: Answers, known: Counted) -> None:
+    which = f" where {' and '.join(answers.where)}" if answers.where else ""
+    note(
+        f"counted {counted(known.statements, 'statement')} of kind {known.kind} about "
+        f"{counted(known.n_objects, 'object')}{which} without loading them; raters were ignored"
+    )
+    if known.n_skipped:
+        note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")
+
+
 def caution(text: str) -> None:
     """Say that a kind is assumed, with the flags of the command line."""
     from trilens.cli import flags_of
@@ -562,26 +517,20 @@ def caution(text: str) -> None:
     note(f"caution: {TrilensError(text).said(flags_of(None))}")
 
 
-features_option = click.option(
-    "--features",
-    metavar="FILE",
-    multiple=True,
-    help="Vectors of the objects, to be used with the answers: .npy, .npz with names, CSV or "
-    "Parquet. Rows without names are in the order of --objects. May be repeated, for blocks such "
-    "as pictures and words.",
-)
+# ---- what is fitted before a question is asked --------------------------------------------------
 
 
 def fit_options(command: F) -> F:
     """--features, by which the answers are fitted before the question is asked."""
 
+    @features_option
     @wraps(command)
     def with_features(answers: Answers, features: tuple[str, ...], **rest: Any) -> Any:
         if features:
             fit_answers(answers, rest.get("random_state", 0), features)
         return command(answers=answers, **rest)
 
-    return features_option(with_features)  # type: ignore[return-value]
+    return with_features  # type: ignore[return-value]
 
 
 def fit_answers(
@@ -595,21 +544,20 @@ def fit_answers(
 
     given = read_features_of(features, answers) if features else None
     with bar("fitting") as progress:
-        fitted = fit(
+        answers.fitted = fitted = fit(
             answers, features=given, random_state=random_state, progress=progress, **settings
         )
-    answers.fitted = fitted
     return fitted
 
 
-def fit_if_needed(answers: Answers, method: str, random_state: int) -> None:
+def fit_if_needed(answers: Answers, method: str, random_state: int, **settings: Any) -> None:
     """Fit the answers for a question that needs a map, unless they are fitted already."""
     from trilens.ask import is_enough
 
     if answers.fitted is not None or answers.in_counts:
         return
     if method == "choice" or (method == "auto" and is_enough(answers)):
-        fit_answers(answers, random_state)
+        fit_answers(answers, random_state, **settings)
 
 
 def n_used(answers: Answers, method: str) -> int:
@@ -640,6 +588,9 @@ def _of_fit(file: str) -> Answers | None:
     answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
     answers.fitted = fitted
     return answers
+
+
+# ---- files beside FILE --------------------------------------------------------------------------
 
 
 def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--n",
     "n",
-    type=click.IntRange(min=0),
+    type=options.AT_LEAST_0,
     help="Number of outliers to list.",
     show_default="those that are confirmed",
 )
@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.cluster_option
 @options.table_output("the outliers to a file")
-def command(
-    answers: Answers,
-    n: int | None,
-    contamination: float | None,
-    method: str,
-    random_state: int,
-    out: Output,
-) -> None:
+def command(answers: Answers, out: Output, **settings: Any) -> None:
     """List the objects that are least like the others.
 
     The strangest comes first. Without --n and --contamination, lists only objects that stand apart
@@ -50,16 +43,10 @@ def command(
     from trilens.questions.outliers import outliers
     from trilens.study_design import about_chosen
 
-    if n is not None and contamination is not None:
+    if settings["n"] is not None and settings["contamination"] is not None:
         raise click.UsageError("--n and --contamination cannot be used together")
-    options.fit_if_needed(answers, method, random_state)
-    found = outliers(
-        answers,
-        n,
-        contamination=contamination,
-        method=method,
-        random_state=random_state,
-    )
+    options.fit_if_needed(answers, settings["method"], settings["random_state"])
+    found = outliers(answers, **settings)
     facts = found.to_dict()
     columns = {
         name: [row[name] for row in facts["outliers"]] for name in ("object", "depth", "score")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens._tabular import counted as counted
+from trilens._tabular import aligned, as_text, counted as counted
 
 if TYPE_CHECKING:
     from trilens._typing import Progress
@@ -57,16 +57,12 @@ class Output:
         """
         if self.path is not None:
             save_table(columns, self.path)
-        if self.as_json and self.path != "-":
-            print_json(facts)
-            return
-        if self.path is None:
+        if self.path is None and not self.as_json:
             printed = columns if shown is None else shown
             rows = list(zip(*printed.values(), strict=True))
             if rows:
                 print_table(list(printed), rows, left)
-        for text in notes:
-            note(text)
+        self.report(facts, *notes)
 
     def report(self, facts: Mapping[str, Any], *notes: str) -> None:
         """Say what was written: as JSON, or as notes."""
@@ -106,17 +102,10 @@ def print_table(header: Sequence[str] | None, rows: Sequence[Sequence[Any]], lef
         return
     if header is not None:
         lines = [list(header), *lines]
-    if not lines:
-        return
     from rich.cells import cell_len  # not rich.table: it takes 60 times as long
 
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = []
-        for i, (text, width) in enumerate(zip(line, widths, strict=True)):
-            space = " " * (width - cell_len(text))
-            cells.append(text + space if i < left else space + text)
-        click.echo("  ".join(cells).rstrip())
+    for text in aligned(lines, left, cell_len):
+        click.echo(text)
 
 
 def _print_ruled(header: Sequence[str], lines: Sequence[Sequence[str]], left: int) -> None:
@@ -158,14 +147,9 @@ def note(text: str) -> None:
 
 def cell(value: Any) -> str:
     """A value as a table for people shows it."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    if isinstance(value, int):
-        return f"{value:,}"
     # a name may hold a line break or an escape sequence; neither may reach the terminal
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
+    text = as_text(value)
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 @contextmanager

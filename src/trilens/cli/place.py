@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, counted
+from trilens.cli.output import ENDINGS, Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.output_options(
     "Write the places as a table (.csv, .tsv, .json or .parquet; - for CSV on standard output), or "
     "the fit with the new objects in it (.fit).",
-    callback=options.fit_or_table_ending,
+    callback=options.ending(*ENDINGS, ".fit", "-"),
 )
 def command(map_file: str, answers: Answers | None, features: str | None, out: Output) -> None:
     """Place new objects on the map of a fit.

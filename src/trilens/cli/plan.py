@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, note, print_facts, print_json
+from trilens.cli.output import FIGURES, Output, bar, note, print_facts, print_json
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -18,29 +17,14 @@ if TYPE_CHECKING:
 
 #: As in `trilens.questions.plan`, without loading it.
 GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
-_PICTURES, _STUDIES = (".png", ".svg", ".pdf"), (".yaml", ".yml", "-")
-
-
-def _ending(
-    endings: tuple[str, ...], ctx: click.Context, param: click.Parameter, value: str | None
-) -> str | None:
-    if value is not None and not {value, Path(value).suffix.lower()} & {*endings}:
-        raise click.BadParameter(
-            f"the ending of {value} is none that can be written; use {' or '.join(endings)}",
-            ctx,
-            param,
-        )
-    return value
 
 
 @options.command("plan")
 @click.argument("n_objects", type=int, required=False)
-@click.option(
+@options.choice(
     "--goal",
-    type=click.Choice(GOALS),
-    default="medoid",
-    show_default=True,
-    help="What is to be found: the most central object, how central each is, the map, groups, "
+    GOALS,
+    "What is to be found: the most central object, how central each is, the map, groups, "
     "the classes of unlabeled objects, or a difference between two groups of people.",
 )
 @click.option(
@@ -82,14 +66,14 @@ def _ending(
 @click.option(
     "--picture",
     metavar="FILE",
-    callback=partial(_ending, _PICTURES),
+    callback=options.ending(*FIGURES),
     help="Draw the quality against the number of answers (.png, .svg or .pdf).",
 )
 @options.seed_option
 @options.output_options(
     "Write the study for trilens survey.",
     metavar="study.yaml",
-    callback=partial(_ending, _STUDIES),
+    callback=options.ending(".yaml", ".yml", "-"),
 )
 def command(
     answers: Answers | None,

@@ -126,24 +126,26 @@ def _facts(found: Reliability) -> dict[str, str]:
         ("one rater repeats an answer", found.within),
     ):
         if agreement is not None:
-            facts[text] = (
-                f"{agreement.share:.3f} ({agreement.low:.3f} to {agreement.high:.3f}), "
-                f"{counted(agreement.questions, 'question')}"
-            )
+            share = _share(agreement.share, agreement.interval)
+            facts[text] = f"{share}, {counted(agreement.questions, 'question')}"
     if found.no_ceiling is not None:
         facts["ceiling"] = f"none: {found.no_ceiling}"
     if found.reachable is not None and found.reachable_interval is not None:
-        low, high = found.reachable_interval
-        facts["the best model could predict"] = f"{found.reachable:.3f} ({low:.3f} to {high:.3f})"
+        reachable = _share(found.reachable, found.reachable_interval)
+        facts["the best model could predict"] = reachable
     if found.predicted is not None:
         facts["a map predicts"] = f"{found.predicted:.3f}"
     facts["guessing"] = f"{found.chance:.3f}"
     if found.split_half is not None:
         facts["split-half reliability of depths"] = f"{found.split_half:.3f}"
     if found.error_rate is not None and found.error_rate_interval is not None:
-        low, high = found.error_rate_interval
-        facts["error rate on clear questions"] = f"{found.error_rate:.3f} ({low:.3f} to {high:.3f})"
+        error_rate = _share(found.error_rate, found.error_rate_interval)
+        facts["error rate on clear questions"] = error_rate
     return facts
+
+
+def _share(value: float, interval: tuple[float, float]) -> str:
+    return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
 
 
 def _print_raters(found: Reliability) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.options import F
+from trilens.cli.options import AT_LEAST_0, AT_LEAST_1
 from trilens.cli.output import Output, bar, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import numpy as np
 
@@ -24,71 +24,64 @@ if TYPE_CHECKING:
 _SHARE = click.FloatRange(min=0, max=1)
 
 
-def _choice(flag: str, choices: list[str], help: str) -> Callable[[F], F]:
-    """An option with choices, of which the first is the default."""
-    kind = click.Choice(choices)
-    return click.option(flag, type=kind, default=choices[0], show_default=True, help=help)
-
-
-def _number(*names: str, type: click.ParamType[Any], default: float, help: str) -> Callable[[F], F]:
-    return click.option(*names, type=type, default=default, show_default=True, help=help)
-
-
-_AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
-
-
 @options.command("simulate")
-@_choice(
+@options.choice(
     "--shape",
     ["gauss", "mixture", "moons"],
     "Where the objects lie: N(0, I), Gaussians in a row 3 apart, or two moons.",
 )
-@_number(
-    "-n", "--n-objects", type=_AT_LEAST_1, default=100, help="Number of objects, without outliers."
+@options.option(
+    "-n", "--n-objects", type=AT_LEAST_1, default=100, help="Number of objects, without outliers."
 )
-@_number(
+@options.option(
     "--dim",
     "--n-components",
     "dim",
-    type=_AT_LEAST_1,
+    type=AT_LEAST_1,
     default=2,
     help="Number of dimensions (moons always have two).",
 )
-@_number("--components", type=_AT_LEAST_1, default=2, help="Number of Gaussians of the mixture.")
-@_number("--spread", type=click.FloatRange(min=0), default=0.05, help="Noise around the two moons.")
-@_number("--outliers", type=_AT_LEAST_0, default=0, help="Number of objects added far away.")
+@options.option(
+    "--components", type=AT_LEAST_1, default=2, help="Number of Gaussians of the mixture."
+)
+@options.option(
+    "--spread", type=click.FloatRange(min=0), default=0.05, help="Noise around the two moons."
+)
+@options.option("--outliers", type=AT_LEAST_0, default=0, help="Number of objects added far away.")
 @click.option(
     "--statements",
-    type=_AT_LEAST_0,
+    type=AT_LEAST_0,
     help="Number of questions to ask.",
     show_default="every question once",
 )
 @options.kind_option
-@_choice(
+@options.choice(
     "--sampling",
     ["uniform", "replacement", "sampling2"],
     "Draw the questions uniformly without or with replacement, or by the paper's Sampling II.",
 )
-@_number(
+@options.option(
     "--error-rate",
     type=_SHARE,
     default=0.0,
     help="Share of wrong answers (Noise model I); with --raters the mean of the careful ones.",
 )
-@_number(
+@options.option(
     "--noise-param",
     type=click.FloatRange(min=0),
     default=0.0,
     help="Noise on the dissimilarities, in their standard deviations (Noise model II).",
 )
-@_choice("--ties", ["random", "drop"], "Break ties at random, or leave such questions out.")
-@click.option("--raters", type=_AT_LEAST_1, help="Number of raters, who differ and answer in turn.")
+@options.choice("--ties", ["random", "drop"], "Break ties at random, or leave such questions out.")
+@click.option("--raters", type=AT_LEAST_1, help="Number of raters, who differ and answer in turn.")
 @click.option(
     "--rounds",
-    type=_AT_LEAST_1,
+    type=AT_LEAST_1,
     help="With --raters: simulate a survey of this many rounds, like the paper's own.",
 )
-@_number("--careless", type=_SHARE, default=0.1, help="Share of the raters who answer at random.")
+@options.option(
+    "--careless", type=_SHARE, default=0.1, help="Share of the raters who answer at random."
+)
 @options.seed_option
 @options.output_options("Statement file to write, or - for CSV.", required=True)
 @click.option(

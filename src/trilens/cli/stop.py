@@ -18,40 +18,25 @@ RULES = ("medoid", "map", "groups", "price")
 
 @options.command("stop")
 @options.statement_options
-@click.option(
+@options.choice(
     "--rule",
-    type=click.Choice(RULES),
-    default="medoid",
-    show_default=True,
-    help="What must be known: the medoid, the map, the number of groups; or what may be paid.",
+    RULES,
+    "What must be known: the medoid, the map, the number of groups; or what may be paid.",
 )
-@click.option(
-    "--at-most", type=int, default=3, show_default=True, help="Objects that the medoid may be."
-)
-@click.option(
+@options.option("--at-most", type=int, default=3, help="Objects that the medoid may be.")
+@options.option(
     "--gain",
     type=float,
     default=0.005,
-    show_default=True,
     help="Share of predicted answers that 1000 more must add to a map.",
 )
 @click.option("--price", type=float, help="Of one answer.")
 @click.option("--budget", type=float, help="For all answers.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level.")
+@options.option("--level", type=float, default=0.95, help="Confidence level.")
 @options.fit_options
 @options.seed_option
 @options.json_option
-def command(
-    answers: Answers,
-    rule: Any,
-    at_most: int,
-    gain: float,
-    price: float | None,
-    budget: float | None,
-    level: float,
-    random_state: int,
-    as_json: bool,
-) -> None:
+def command(answers: Answers, rule: Any, as_json: bool, **settings: Any) -> None:
     """Say whether there are enough answers.
 
     The answers must be in the order in which they were given; where there is a column answered_at,
@@ -63,16 +48,7 @@ def command(
     from trilens.questions.stopping import stopping
 
     with status("looking at the answers"):
-        found = stopping(
-            answers,
-            rule,
-            at_most=at_most,
-            gain=gain,
-            price=price,
-            budget=budget,
-            level=level,
-            random_state=random_state,
-        )
+        found = stopping(answers, rule, **settings)
     if as_json:
         print_json(found.to_dict())
         return
