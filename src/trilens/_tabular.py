@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -102,20 +102,27 @@ def text_table(columns: Mapping[str, Sequence[Any]]) -> str:
     a       0.250
     bus         -
     """
-    rows = [list(columns)]
-    rows += [[_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([first, *others]).rstrip())
-    return "\n".join(lines)
+    rows = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
+    return "\n".join(aligned([list(columns), *rows]))
 
 
-def _text(value: Any) -> str:
+def aligned(
+    lines: Sequence[Sequence[str]], left: int = 1, width: Callable[[str], int] = len
+) -> Iterator[str]:
+    """Lines of cells below each other, the first ``left`` of each line to the left."""
+    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = []
+        for i, (text, widest) in enumerate(zip(line, widths, strict=True)):
+            space = " " * (widest - width(text))
+            cells.append(text + space if i < left else space + text)
+        yield "  ".join(cells).rstrip()
+
+
+def as_text(value: Any, missing: str = "-") -> str:
+    """A value as a table for people shows it."""
     if value is None:
-        return "-"
+        return missing
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -188,12 +195,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | N
 
 def _cell(value: Any) -> str:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if value is None:
-        shown = "\N{EN DASH}"
-    elif isinstance(value, float):
-        shown = f"{value:.3f}"
-    else:
-        shown = f"{value:,}" if number else escape(str(value))
+    shown = escape(as_text(value, "\N{EN DASH}"))
     return f'<td style="text-align:{"right" if number else "left"}">{shown}</td>'
 
 

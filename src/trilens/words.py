@@ -171,16 +171,28 @@ def caution(code: str, facts: dict[str, Any]) -> Said:
 
     >>> caution("kind", {"kind": "central", "fits": "odd", "doubt": "A map says so"})[2]
     'Give the kind that was asked: --kind odd, or --kind central (in Python: kind=).'
+    >>> caution("unclear", {"raters": 1, "unit": "round"})[0]
+    '1 round does not fit the others.'
     """
-    return _CAUTIONS[code](**facts)
+    said = _CAUTIONS[code]
+    if callable(said):
+        return said(**facts)
+    values = {**facts, **_agreeing(facts)}
+    what, therefore, remedy = (text.format(**values) for text in said)
+    return what, therefore, remedy
 
 
-def _no_statements() -> Said:
-    return (
-        "There are no answers.",
-        "Nothing can be concluded.",
-        "Check the file, or collect answers.",
-    )
+def _agreeing(facts: dict[str, Any]) -> dict[str, str]:
+    """How many there are of what a caution is about, and words that agree with the number."""
+    unit = facts.get("unit", "object")
+    number = facts.get("raters", facts.get("objects", 0))
+    one = number == 1
+    return {
+        "many": counted(number, unit),
+        "these": f"this {unit}" if one else f"these {unit}s",
+        "do": "does" if one else "do",
+        "s": "s" if one else "",
+    }
 
 
 def _not_held(answers: int, looked_at: int) -> Said:
@@ -217,68 +229,12 @@ def _pooled(conditions: Sequence[str]) -> Said:
     )
 
 
-def _unseen(objects: int) -> Said:
-    return (
-        f"{counted(objects, 'object')} {'does' if objects == 1 else 'do'} not appear in any "
-        f"answer.",
-        "Nothing is known about them: their depth counts as 0, and their position on the map "
-        "means nothing.",
-        "Ask about them, or remove them from the list of objects.",
-    )
-
-
-def _rare(objects: int, fewer_than: int) -> Said:
-    return (
-        f"{counted(objects, 'object')} {'appears' if objects == 1 else 'appear'} in fewer than "
-        f"{fewer_than} answers.",
-        "Their depths are uncertain by more than 0.2 either way, so it is known only roughly how "
-        "central each of them is; intervals and lists of candidates allow for that.",
-        f"Collect answers until each appears in at least {fewer_than}; a hundred bring the "
-        "uncertainty down to 0.1.",
-    )
-
-
-def _apart(parts: int) -> Said:
-    return (
-        f"The objects fall into {parts} parts that no answer connects.",
-        "Objects in different parts cannot be compared: depths, map and groups mix unrelated "
-        "scales.",
-        "Ask questions that mix the parts, or analyze each part by itself.",
-    )
-
-
-def _copies(times: int) -> Said:
-    return (
-        f"Every row occurs in the data a multiple of {times} times.",
-        "If the same answers are included more than once, everything looks more certain than it "
-        "is: intervals are too narrow, and people seem to agree with themselves.",
-        "Check whether a file was read twice, and include each answer once.",
-    )
-
-
-def _noise(predicted: float, chance: float) -> Said:
-    return (
-        f"A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
-        f"{chance:.0%}.",
-        "As a whole, the answers cannot be distinguished from guessing, or there are too few.",
-        "Collect more answers, and check that the question was understood.",
-    )
-
-
 def _design(design: Design) -> Said:
     return (
         f"The questions were not drawn at random: {'; '.join(design.why)}.",
         "Shares of the answers speak for these questions only; what is said about all questions "
         "rests on the choice model.",
         "Ask random triples of objects, different ones of each rater.",
-    )
-
-
-def _wrong(rate: float, low: float, high: float) -> Said:
-    return (
-        f"About {rate:.0%} of the answers seem to be wrong (between {low:.0%} and {high:.0%}).",
-        "Results that rest on few answers are uncertain.",
-        "Look at who answered, and rely on results that come with an interval.",
     )
 
 
@@ -293,90 +249,92 @@ def _most_guess(share: float, unit: str, noise: bool) -> Said:
     )
 
 
-def _guessing(raters: int, unit: str) -> Said:
-    return (
-        f"The answers of {counted(raters, unit)} fit those of the others no better than guesses, "
-        "and do not go together with each other either.",
-        "They blur every result.",
-        f"Look at {_these(raters, unit)}, and run the analysis again without them.",
-    )
-
-
-def _same_place(raters: int, unit: str) -> Said:
-    return (
-        f"{counted(raters, unit)} mostly chose the same place on the screen.",
-        "Such answers do not depend on the objects.",
-        f"Run the analysis again without {_these(raters, unit)}.",
-    )
-
-
-def _one_rater(share: float, unit: str) -> Said:
-    return (
-        f"One {unit} gave {share:.0%} of the answers.",
-        f"What holds for all answers holds mostly for that {unit}; for other {unit}s it is less "
-        "certain than so many answers suggest.",
-        f"Ask more {unit}s, or compare with the results without this one.",
-    )
-
-
-def _differs(raters: int, unit: str) -> Said:
-    return (
-        f"{counted(raters, unit)} {'sees' if raters == 1 else 'see'} it differently: these "
-        f"answers do not fit those of the others, but they are no guesses.",
-        "One map for all does not show what they see.",
-        "Do not exclude them for that; look at them by themselves (trilens individuals).",
-    )
-
-
-def _inverted(raters: int, unit: str) -> Said:
-    return (
-        f"{counted(raters, unit)} answered the opposite of the others.",
-        "The question was probably misread.",
-        f"Ask {_these(raters, unit)}; turn the answers round, or exclude them.",
-    )
-
-
-def _unclear(raters: int, unit: str) -> Said:
-    return (
-        f"{counted(raters, unit)} {'does' if raters == 1 else 'do'} not fit the others.",
-        "There are too few answers to tell carelessness from another view.",
-        "Do not exclude them for that; ask them more questions, some of them twice.",
-    )
-
-
-def _contradictions(agreement: float, questions: int, chance: float) -> Said:
-    return (
-        f"Two answers to the same question agree in {agreement:.0%} of cases ({questions:,} "
-        f"questions, each counted once); guesses would agree in {chance:.0%}.",
-        "Raters differ, or the questions are hard: a single answer says little.",
-        "Rely on results that rest on many answers, and treat close calls as ties.",
-    )
-
-
-def _these(raters: int, unit: str) -> str:
-    return f"this {unit}" if raters == 1 else f"these {unit}s"
-
-
-_CAUTIONS: dict[str, Callable[..., Said]] = {
-    "no-statements": _no_statements,
+_CAUTIONS: dict[str, Said | Callable[..., Said]] = {
+    "no-statements": (
+        "There are no answers.",
+        "Nothing can be concluded.",
+        "Check the file, or collect answers.",
+    ),
     "counted": _not_held,
     "kind": _kind,
     "pooled": _pooled,
-    "unseen": _unseen,
-    "rare": _rare,
-    "apart": _apart,
-    "copies": _copies,
-    "noise": _noise,
+    "unseen": (
+        "{many} {do} not appear in any answer.",
+        "Nothing is known about them: their depth counts as 0, and their position on the map "
+        "means nothing.",
+        "Ask about them, or remove them from the list of objects.",
+    ),
+    "rare": (
+        "{many} appear{s} in fewer than {fewer_than} answers.",
+        "Their depths are uncertain by more than 0.2 either way, so it is known only roughly how "
+        "central each of them is; intervals and lists of candidates allow for that.",
+        "Collect answers until each appears in at least {fewer_than}; a hundred bring the "
+        "uncertainty down to 0.1.",
+    ),
+    "apart": (
+        "The objects fall into {parts} parts that no answer connects.",
+        "Objects in different parts cannot be compared: depths, map and groups mix unrelated "
+        "scales.",
+        "Ask questions that mix the parts, or analyze each part by itself.",
+    ),
+    "copies": (
+        "Every row occurs in the data a multiple of {times} times.",
+        "If the same answers are included more than once, everything looks more certain than it "
+        "is: intervals are too narrow, and people seem to agree with themselves.",
+        "Check whether a file was read twice, and include each answer once.",
+    ),
+    "noise": (
+        "A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
+        "{chance:.0%}.",
+        "As a whole, the answers cannot be distinguished from guessing, or there are too few.",
+        "Collect more answers, and check that the question was understood.",
+    ),
     "design": _design,
-    "wrong": _wrong,
+    "wrong": (
+        "About {rate:.0%} of the answers seem to be wrong (between {low:.0%} and {high:.0%}).",
+        "Results that rest on few answers are uncertain.",
+        "Look at who answered, and rely on results that come with an interval.",
+    ),
     "most-guess": _most_guess,
-    "guessing": _guessing,
-    "same-place": _same_place,
-    "one-rater": _one_rater,
-    "differs": _differs,
-    "inverted": _inverted,
-    "unclear": _unclear,
-    "contradictions": _contradictions,
+    "guessing": (
+        "The answers of {many} fit those of the others no better than guesses, and do not go "
+        "together with each other either.",
+        "They blur every result.",
+        "Look at {these}, and run the analysis again without them.",
+    ),
+    "same-place": (
+        "{many} mostly chose the same place on the screen.",
+        "Such answers do not depend on the objects.",
+        "Run the analysis again without {these}.",
+    ),
+    "one-rater": (
+        "One {unit} gave {share:.0%} of the answers.",
+        "What holds for all answers holds mostly for that {unit}; for other {unit}s it is less "
+        "certain than so many answers suggest.",
+        "Ask more {unit}s, or compare with the results without this one.",
+    ),
+    "differs": (
+        "{many} see{s} it differently: these answers do not fit those of the others, but they are "
+        "no guesses.",
+        "One map for all does not show what they see.",
+        "Do not exclude them for that; look at them by themselves (trilens individuals).",
+    ),
+    "inverted": (
+        "{many} answered the opposite of the others.",
+        "The question was probably misread.",
+        "Ask {these}; turn the answers round, or exclude them.",
+    ),
+    "unclear": (
+        "{many} {do} not fit the others.",
+        "There are too few answers to tell carelessness from another view.",
+        "Do not exclude them for that; ask them more questions, some of them twice.",
+    ),
+    "contradictions": (
+        "Two answers to the same question agree in {agreement:.0%} of cases ({questions:,} "
+        "questions, each counted once); guesses would agree in {chance:.0%}.",
+        "Raters differ, or the questions are hard: a single answer says little.",
+        "Rely on results that rest on many answers, and treat close calls as ties.",
+    ),
 }
 
 

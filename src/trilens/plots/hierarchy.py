@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plain, result_of
+from trilens.plots.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    add_picture,
+    axes_or_new,
+    name_rows,
+    plain,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,24 +97,15 @@ def tree(
     ax.spines["bottom"].set_color(FAINT)
     for name, file in (pictures or {}).items():
         if name in place:
-            _beside(ax, place[name], file)
+            add_picture(
+                ax,
+                file,
+                22,
+                (1.0, place[name]),
+                xybox=(14, 0),
+                xycoords=("axes fraction", "data"),
+                boxcoords="offset points",
+                frameon=False,
+                annotation_clip=False,
+            )
     return ax
-
-
-def _beside(ax: Axes, y: float, file: str | Path | BinaryIO) -> None:
-    import matplotlib.image as mpl_image
-    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-
-    pixels = mpl_image.imread(file)
-    shown = OffsetImage(pixels, zoom=22 / max(pixels.shape[:2]))
-    ax.add_artist(
-        AnnotationBbox(
-            shown,
-            (1.0, y),
-            xybox=(14, 0),
-            xycoords=("axes fraction", "data"),
-            boxcoords="offset points",
-            frameon=False,
-            annotation_clip=False,
-        )
-    )

@@ -18,6 +18,7 @@ from trilens.plots.style import (
     FAINT,
     INK,
     PALETTE,
+    add_picture,
     axes_or_new,
     bare,
     colours,
@@ -280,22 +281,13 @@ def object_map(
         name = None if named is None else named[i]
         edge = colour[given[i]] if given is not None else INK
         if pictures is not None and name is not None and name in pictures:
-            _picture(ax, X[i], pictures[name], width, edge)
+            frame = {"edgecolor": edge, "linewidth": 1.5, "facecolor": "white"}
+            add_picture(ax, pictures[name], width, (X[i, 0], X[i, 1]), pad=0.1, bboxprops=frame)
         elif name is not None and i in written:
             name_point(ax, name, (X[i, 0], X[i, 1]))
     ax.margins(0.08)
     bare(ax)
     return ax
-
-
-def _picture(ax: Axes, at: AnyArray, file: str | Path, width: float, edge: str) -> None:
-    import matplotlib.image as mpl_image
-    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-
-    pixels = mpl_image.imread(file)
-    shown = OffsetImage(pixels, zoom=width / max(pixels.shape[:2]))
-    frame = {"edgecolor": edge, "linewidth": 1.5, "facecolor": "white"}
-    ax.add_artist(AnnotationBbox(shown, (at[0], at[1]), pad=0.1, bboxprops=frame))
 
 
 def graph_drawing(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -100,6 +101,18 @@ def name_rows(ax: Axes, at: Sequence[float] | AnyArray, names: Sequence[str]) ->
     ax.set_yticks(at, [shorten(name, 32) for name in names])
     for tick in ax.get_yticklabels():
         tick.set_parse_math(False)
+
+
+def add_picture(
+    ax: Axes, file: str | Path | BinaryIO, width: float, at: tuple[float, float], **box: Any
+) -> None:
+    """A picture whose longer side has ``width`` points, at a place."""
+    import matplotlib.image as mpl_image
+    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+
+    pixels = mpl_image.imread(file)
+    shown = OffsetImage(pixels, zoom=width / max(pixels.shape[:2]))
+    ax.add_artist(AnnotationBbox(shown, at, **box))
 
 
 def bare(ax: Axes) -> None:
