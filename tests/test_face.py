@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,31 @@ def test_colors_in_both_spellings() -> None:
     assert tl.plots.colors is tl.plots.colours
     found = tl.exact.nearest_lens_counts(np.arange(5.0)[:, None], 2, metric="euclidean")
     assert found.neighbors is found.neighbours
+
+
+@pytest.mark.slow
+def test_types_see_misspelt_parameters_and_attributes(tmp_path: Path) -> None:
+    lines = (
+        "import trilens as tl",
+        "tl.ChoiceMap(n_components=2).embedding_",
+        "tl.ChoiceMap(n_componets=2)",
+        "tl.ChoiceMap().emebdding_",
+        "tl.MapClassifier().transducton_",
+        "tl.KRNGClustering(2).lables_",
+        "tl.LensDepthOutlierDetector(contaminaton=0.1)",
+    )
+    (tmp_path / "misspelt.py").write_text("\n".join(lines) + "\n")
+    source = Path(tl.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "misspelt.py", "--follow-imports=silent"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line]
+    assert told == ["3", "4", "5", "6", "7"], done.stdout
 
 
 def _at(path: str) -> Any:

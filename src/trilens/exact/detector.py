@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from trilens._parameters import real_number, threads_of
+from trilens._sklearn import BaseEstimator, OutlierMixin
 from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.errors import DissimilarityError, LabelError, ParameterError, TrilensError
 from trilens.exact.depth import count_lenses, share_of_pairs
@@ -23,7 +23,7 @@ class _NotNumbers(DissimilarityError, TypeError):
     """Points that are not numbers, as scikit-learn raises it."""
 
 
-class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class LensDepth(OutlierMixin, BaseEstimator):
     """Outliers and what is out of distribution, by low lens depth.
 
     The score of a point is the share of pairs of the fitted sample whose lens holds it: 0

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import one_of, sample_weights
+from trilens._sklearn import BaseEstimator
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
 from trilens.errors import (
@@ -59,7 +59,7 @@ def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
             )
 
 
-class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class MapEstimator(BaseEstimator, ABC):
     """A map of objects: fitted to statements, it gives coordinates and predicts answers.
 
     scikit-learn's samples are statements here, and what `transform` returns has a row for each

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import real_number, whole_number, wrong
+from trilens._sklearn import BaseEstimator, OutlierMixin
 from trilens._tabular import Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
@@ -289,7 +289,7 @@ def _share(contamination: float | str) -> float | None:
 
 
 @dataclass(eq=False, repr=False)
-class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):
     """Outliers by low lens depth (Algorithm 2), or high P(odd) for odd-one-out statements.
 
     Parameters
@@ -395,7 +395,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
 
 @dataclass(eq=False, repr=False)
-class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class MapOutlierDetector(OutlierMixin, BaseEstimator):
     """What `trilens.outliers` finds, as an estimator: local outlier factors on the choice map.
 
     Parameters

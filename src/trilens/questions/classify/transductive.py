@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import shown
+from trilens._sklearn import BaseEstimator, ClassifierMixin
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import Answers
 from trilens.counts import (
@@ -42,7 +42,7 @@ ObjectsLike: TypeAlias = ArrayLike | Sequence[str] | Objects | StatementsLike | 
 _MANY = 2000
 
 
-class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of objects that are all there from the start, some of them labeled.
 
     Fitting has two parts: `_prepare` looks at the statements alone, `_learn` at the labels too.

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 
 from trilens._parameters import generator, one_of, real_number, seed_of, whole_number
+from trilens._sklearn import BaseEstimator, ClusterMixin
 from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers
@@ -629,7 +629,7 @@ CLUSTER = register(
 
 
 @dataclass(eq=False, repr=False)
-class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class MapClustering(ClusterMixin, BaseEstimator):
     """What `trilens.cluster` finds, as an estimator: spectral clustering on the choice map.
 
     Parameters

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 
 from trilens._parameters import seed_of, whole_number
+from trilens._sklearn import BaseEstimator, ClusterMixin
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
@@ -164,7 +164,7 @@ def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) ->
 
 
 @dataclass(eq=False, repr=False)
-class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KRNGClustering(ClusterMixin, BaseEstimator):
     """Spectral clustering of the estimated k-RNG (Algorithm 5).
 
     Parameters
