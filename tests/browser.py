@@ -32,7 +32,7 @@ LEFT, UP, RIGHT, DOWN = Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_RIGHT, Keys.A
 class Browser:
     """One Chromium behind one chromedriver; use as a context manager."""
 
-    def __init__(self, scripts: bool = True) -> None:
+    def __init__(self) -> None:
         driver = shutil.which("chromedriver")
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         if driver is None or chromium is None:
@@ -42,9 +42,6 @@ class Browser:
         options.binary_location = chromium
         for argument in (*_ARGUMENTS, f"--user-data-dir={self._profile.name}"):
             options.add_argument(argument)
-        if not scripts:
-            prefs = {"profile.managed_default_content_settings.javascript": 2}
-            options.add_experimental_option("prefs", prefs)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = Chrome(options, ChromeService(driver))
         # a script may wait for what a busy machine takes long to do
@@ -95,10 +92,6 @@ class Browser:
         )
         element = self.driver.find_element(By.CSS_SELECTOR, selector)
         ActionChains(self.driver, duration=0).move_to_element(element).perform()
-
-    def screenshot(self, path: Path, whole: bool = True) -> None:
-        taken = self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(taken["data"]))
 
     def pdf(self, outline: bool = False) -> bytes:
         """The page on paper; with an outline, its headings stand in the file as plain text."""

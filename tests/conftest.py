@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from browser import Browser
 
 settings.register_profile("trilens", deadline=None, derandomize=True)
 settings.load_profile("trilens")
@@ -22,6 +27,15 @@ def data_dir() -> Path:
         load()
     datasets.load_things_odd_one_out()
     return cache_folder()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a worker."""
+    from browser import Browser
+
+    with Browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

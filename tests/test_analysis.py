@@ -13,7 +13,7 @@ from commandline import run
 from trilens.analysis import analyze, histogram
 from trilens.answers import Answers
 from trilens.files import write_statements
-from trilens.report import page, pictures, render, write_tables
+from trilens.report import page, pictures, render
 from trilens.simulate import mixture, simulate_statements, study
 from trilens.statements import Statements
 
@@ -157,22 +157,16 @@ def test_no_answers_say_nothing(n):
 
 
 def test_one_cloud_is_not_divided():
-    points = np.random.default_rng(1).normal(size=(50, 2))
-    found = analyze(simulate_statements(points, 5000, random_state=2))
+    points = np.random.default_rng(1).normal(size=(24, 2))
+    found = analyze(simulate_statements(points, 1200, random_state=2))
     assert found.clusters.n_clusters == 1
     assert "the objects do not fall into separate groups" in render(found.to_dict())
 
 
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    "value", [np.inf, pytest.param(1e300, marks=SLOW), pytest.param(np.nan, marks=SLOW)]
-)
-def test_one_absurd_time_does_not_stop_the_page(value):
+def test_absurd_times_do_not_stop_the_page():
     S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 60, random_state=1)
     seconds = np.full(60, 2.0)
-    seconds[7] = value
+    seconds[7:10] = np.inf, 1e300, np.nan
     facts = analyze(Statements(S.triples, seconds=seconds, kind="central")).to_dict()
     json.dumps(facts, allow_nan=False)
     assert facts["seconds"]["median"] == 2.0
@@ -190,36 +184,6 @@ def test_bins_of_whole_numbers_hold_them_in_the_middle():
     wide = histogram(np.arange(360.0, 436.0), whole=True)
     assert (wide[0]["from"], wide[-1]["to"]) == (359.5, 435.5)
     assert sum(row["count"] for row in wide) == 76
-
-
-def test_tables_hold_every_object(tmp_path, shape_analysis):
-    import csv
-
-    shape_facts = shape_analysis.to_dict()
-    written = write_tables(shape_facts, tmp_path / "new" / "tables")
-    assert {path.name for path in written} >= {
-        "objects.csv",
-        "groups.csv",
-        "raters.csv",
-        "edges.csv",
-    }
-    with open(tmp_path / "new" / "tables" / "objects.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["object"] for row in rows] == [row["object"] for row in shape_facts["objects"]]
-    assert float(rows[3]["depth"]) == shape_facts["objects"][3]["depth"]
-
-
-@pytest.mark.slow
-def test_nasty_names_pass_through_facts_and_tables(tmp_path):
-    import csv
-
-    from nasty import nasty_study
-
-    statements, labels = nasty_study()
-    facts = analyze(statements, labels).to_dict()
-    write_tables(facts, tmp_path)
-    with open(tmp_path / "objects.csv", newline="", encoding="utf-8") as file:
-        assert [row["object"] for row in csv.DictReader(file)] == list(statements.names)
 
 
 def test_progress_ends_at_one(shapes):

@@ -7,7 +7,6 @@ import pickle
 import pytest
 
 from trilens import errors
-from trilens._parameters import one_of, whole_number
 from trilens.cli import flags_of, trilens
 from trilens.errors import (
     DatasetError,
@@ -68,24 +67,6 @@ def test_errors_can_be_sent_to_another_process(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
-
-
-def test_a_cause_is_kept():
-    cause = KeyError("x")
-    with pytest.raises(ParameterError) as caught:
-        raise ParameterError(f"use {option('kind')}") from cause
-    assert caught.value.__cause__ is cause
-
-
-def test_checks_name_the_parameter():
-    for check, name in (
-        (lambda: whole_number("k", 0, least=1), "k"),
-        (lambda: whole_number("SOE: max_iter", 0, least=1), "max_iter"),
-        (lambda: one_of("ties", "keep", ["random", "drop"]), "ties"),
-    ):
-        with pytest.raises(ParameterError, match=f"{name} is ") as caught:
-            check()
-        assert caught.value.parameter == name
 
 
 def test_marks_in_foreign_text_are_no_references():

@@ -32,7 +32,7 @@ def test_every_command_has_help_with_an_example():
     listed = run("--help").stdout
     for name in COMMANDS:
         assert f"  {name} " in listed
-        assert "Example: trilens " in run(name, "--help").stdout
+        assert f"Example: trilens {name}" in run(name, "--help").stdout
 
 
 def test_the_help_has_groups_and_whole_sentences():
@@ -148,19 +148,14 @@ def test_cluster(t_all, classes, method):
     assert found["parameters"]["k"] == 10
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "graphml", "npz"])
-def test_graph(t_all, tmp_path, ending):
-    out = tmp_path / f"graph.{ending}"
-    found = facts("graph", t_all, "-k", 5, "-o", out)
-    assert found["edges"] > 60
-    if ending == "csv":
-        lines = out.read_text().splitlines()
-        assert lines[0].replace('"', "") == "source,target,weight"
-        assert len(lines) == found["edges"] + 1
-    if ending == "graphml":
-        assert out.read_text().count("<edge ") == found["edges"]
-    if ending == "npz":
-        assert len(np.load(out)["source"]) == found["edges"]
+def test_graph(t_all, tmp_path):
+    files = [tmp_path / f"graph.{ending}" for ending in ("csv", "graphml", "npz")]
+    (edges,) = {facts("graph", t_all, "-k", 5, "-o", file)["edges"] for file in files}
+    table, graphml, arrays = files
+    header, *rows = table.read_text().splitlines()
+    assert header.replace('"', "") == "source,target,weight"
+    assert len(rows) == graphml.read_text().count("<edge ") == len(np.load(arrays)["source"])
+    assert len(rows) == edges > 60
 
 
 def test_embed(t_all, tmp_path):
@@ -216,10 +211,10 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
 
 
 def test_cluster_says_whether_there_are_groups(tmp_path):
-    drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    for points, said in ((drawn.points, "3 groups (p = 0.013"), (gaussian(45).points, "no groups")):
+    drawn = mixture(24, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    for points, said in ((drawn.points, "3 groups (p = 0.0"), (gaussian(24).points, "no groups")):
         file = tmp_path / "answers.csv"
-        write_statements(simulate_statements(points, 3000, random_state=2), file)
+        write_statements(simulate_statements(points, 1000, random_state=2), file)
         assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr
 
 

@@ -1,4 +1,4 @@
-"""`trilens hierarchy`, `trilens embed --distances` and `--by`."""
+"""`trilens hierarchy`, `embed --distances`, `--by` and `individuals`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from commandline import facts, run
+from people_who_differ import survey
 from trilens import Statements, write_statements
 from trilens.cli.options import groups_of
 from trilens.files import read_vectors
@@ -144,4 +145,32 @@ def test_groups_in_a_table_are_those_of_its_raters(tmp_path):
 def test_a_column_that_gives_no_groups_is_refused_before_anything_is_fitted(file, column, words):
     done = run("analyze", file, "--by", column, "--json", status=1)
     assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    path = tmp_path_factory.mktemp("individuals") / "answers.csv"
+    write_statements(survey(["a"] * 6 + ["b"] * 6, n=16, each=80), path)
+    return path
+
+
+@pytest.mark.slow
+def test_raters_are_compared(people, tmp_path):
+    out = tmp_path / "raters.csv"
+    done = run("individuals", people, "-o", out)
+    assert "12 raters were compared; they see different things" in done.stderr
+    header, *rows = out.read_text().splitlines()
+    assert header.startswith('"rater","answers","group"')
+    assert len(rows) == 12
+    found = facts("individuals", people)
+    assert found["differ"]
+    assert found["sentences"][0] in done.stderr
+
+
+def test_two_raters_are_refused_in_one_line(tmp_path):
+    few = tmp_path / "few.csv"
+    write_statements(survey(["a"] * 2, n=12, each=60), few)
+    done = run("individuals", few, status=1)
+    assert "needs 4 raters or more with 20 answers or more" in done.stderr
     assert done.stderr.count("\n") == 1

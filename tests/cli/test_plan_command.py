@@ -83,7 +83,7 @@ def test_a_pilot_of_ten_answers(tmp_path: Path) -> None:
 def test_wrong_usage(tmp_path: Path) -> None:
     assert "--goal" in run("plan", 60, "--goal", "truth", status=2).stderr
     assert "ending" in run("plan", 60, "--picture", tmp_path / "curve.txt", status=2).stderr
-    assert ".yaml or .yml" in run("plan", 60, "-o", tmp_path / "plan.csv", status=2).stderr
+    assert ".yaml, .yml" in run("plan", 60, "-o", tmp_path / "plan.csv", status=2).stderr
 
 
 def test_what_is_needed_and_what_the_budget_buys(canned: None) -> None:

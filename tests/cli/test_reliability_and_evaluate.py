@@ -26,21 +26,22 @@ def people():
     return Statements(S.triples, names=names, raters=S.raters, seconds=seconds, kind="central")
 
 
-@pytest.fixture
-def file(people, tmp_path):
+@pytest.fixture(scope="module")
+def file(people, tmp_path_factory):
     """Answers with a column of the raters' country and one of test questions."""
-    plain = tmp_path / "plain.csv"
+    folder = tmp_path_factory.mktemp("people")
+    plain = folder / "plain.csv"
     write_statements(people, plain)
     rows = list(csv.reader(plain.read_text().splitlines()))
     test = sorted(rows[1][:3])
-    with (tmp_path / "answers.csv").open("w", newline="") as out:
+    with (folder / "answers.csv").open("w", newline="") as out:
         table = csv.writer(out)
         table.writerow([*rows[0], "country", "check"])
         at = rows[0].index("rater")
         for row in rows[1:]:
             country = "DE" if int(row[at]) % 2 else "FR"
             table.writerow([*row, country, rows[1][0] if sorted(row[:3]) == test else ""])
-    return tmp_path / "answers.csv"
+    return folder / "answers.csv"
 
 
 def test_everything_at_once(file, tmp_path):
@@ -86,14 +87,14 @@ def test_a_repeated_column_marks_what_counts(file, tmp_path):
     assert json.loads(done.stdout)["between"]["questions"] == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_that_reads_statements_can_leave_answers_out(name):
-    command = trilens.get_command(click.Context(trilens), name)
-    options = {option for parameter in command.params for option in parameter.opts}
+def test_every_command_that_reads_statements_can_leave_answers_out():
     # count adds up files as they come: what is left out must be left out of the files; columns
     # looks at the file alone
-    if "--objects" in options and name not in ("count", "columns"):
-        assert {"--exclude-raters", "--min-seconds", "--where"} <= options
+    for name in set(COMMANDS) - {"count", "columns"}:
+        command = trilens.get_command(click.Context(trilens), name)
+        options = {option for parameter in command.params for option in parameter.opts}
+        if "--objects" in options:
+            assert {"--exclude-raters", "--min-seconds", "--where"} <= options, name
 
 
 def test_what_is_left_out_is_left_out_everywhere(file, people):
@@ -113,8 +114,7 @@ def test_what_is_left_out_is_left_out_everywhere(file, people):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--where", "planet = 3"], "no column 'planet'"),
-        (["--where", "planet = 3"], "the columns seen are central, other_1, other_2, rater"),
+        (["--where", "planet = 3"], "no column 'planet'; the columns seen are central, other_1,"),
         (["--where", "central = o1"], "column 'central' holds objects"),
         (["--by", "central"], "column 'central' holds objects"),
         (["--where", "country = XX"], "the values are DE, FR"),
@@ -122,7 +122,6 @@ def test_what_is_left_out_is_left_out_everywhere(file, people):
         (["--where", "country"], "such as"),
         (["--exclude-raters", "nobody"], "no rater is named"),
         (["--by", "planet"], "no column 'planet'"),
-        (["--by", "age"], "no column"),
         (["--catch", "country"], "it shows"),
         (["-o", "x.docx"], ".html"),
     ],

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from browser import Browser
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
-def test_the_site_is_built_without_a_warning(tmp_path):
+def test_the_site_is_built_without_a_warning(tmp_path, browser):
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("plots"))
     for file in ("README.md", "CHANGELOG.md", "deploy", "benchmarks", "src"):
         (tmp_path / file).symlink_to(DOCS.parent / file)
@@ -38,12 +36,11 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert scripts
     assert scripts <= pictures
     assert "copybutton" in (site / "index.html").read_text()
-    with Browser() as browser:
-        assert too_wide(browser, site, 1200) == []
-        assert too_wide(browser, site, 390) == []
+    assert too_wide(browser, site, 1200) == []
+    assert too_wide(browser, site, 390) == []
 
 
-def too_wide(browser: Browser, site: Path, width: int) -> list[str]:
+def too_wide(browser, site: Path, width: int) -> list[str]:
     """The pages that scroll sideways in a window of this width."""
     browser.resize(width)
     found = []

@@ -5,8 +5,12 @@ import sys
 import numpy as np
 import pytest
 
+import trilens as tl
+from people import survey
 from trilens import plots
-from trilens.errors import MissingExtraError, ParameterError
+from trilens.errors import FormatError, MissingExtraError, ParameterError
+from trilens.questions.reliability import reliability
+from trilens.statements import Statements
 
 
 @pytest.fixture(autouse=True)
@@ -212,8 +216,6 @@ def test_group_maps_join_the_places_of_each_object(ax):
 
 
 def test_a_figure_appears_whole_or_not_at_all(ax, tmp_path):
-    from trilens.errors import FormatError
-
     plots.save_figure(ax, tmp_path / "figure.svg")
     with pytest.raises(FormatError, match="cannot be written"):
         plots.save_figure(plots.appearances([1, 2]), tmp_path / "figure.doc")
@@ -235,3 +237,48 @@ def test_a_map_of_many_objects_names_some_and_cuts_names_in_the_middle(ax):
     assert max(map(len, written)) <= 32
     at = np.array([text.xy for text in ax.texts])
     assert np.ptp(at, axis=0) == pytest.approx(np.ptp(X, axis=0))
+
+
+# ---- how good the answers are, and models ------------------------------------------------------
+
+POINTS = np.random.default_rng(5).standard_normal((16, 2))
+
+
+@pytest.fixture(scope="module")
+def people():
+    return survey(POINTS, raters=16, per=100, seed=1)
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    return reliability(people)
+
+
+def test_raters_stand_on_one_axis_the_most_careful_first(found):
+    ax = plots.rater_intervals(found)
+    ax.figure.canvas.draw()
+    assert [t.get_text() for t in ax.get_yticklabels()] == [
+        row.rater for row in sorted(found.raters, key=lambda row: row.blind)
+    ]
+    drawn = np.concatenate([dots.get_offsets() for dots in ax.collections[1::2]])
+    assert sorted(drawn[:, 0]) == pytest.approx(sorted(row.blind for row in found.raters))
+    with pytest.raises(ParameterError, match="no raters"):
+        plots.rater_intervals(reliability(Statements([[0, 1, 2]], kind="central")))
+
+
+def test_the_bar_has_chance_prediction_agreement_and_the_best(found):
+    ax = plots.ceiling_bar(found)
+    texts = [text.get_text() for text in ax.texts]
+    assert len(texts) == 4
+    assert f"two raters agree {found.ceiling:.0%}" in texts
+    assert len(plots.ceiling_bar(reliability(Statements([[0, 1, 2]], kind="central"))).texts) == 1
+
+
+def test_models_stand_between_chance_and_the_ceiling(people):
+    true = tl.evaluate(people, embedding=POINTS, name="$true")
+    models = [true, tl.evaluate(people, answers=people, yardstick=true.yardstick)]
+    ax = plots.models_against_ceiling(models)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["model", "$true"]
+    ax.figure.canvas.draw()
+    with pytest.raises(ParameterError, match="no models"):
+        plots.models_against_ceiling([])

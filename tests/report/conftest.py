@@ -2,15 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from browser import Browser
 from nasty import nasty_study
 from trilens.analysis import analyze
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with Browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from trilens.simulate import simulate_statements
 from trilens.statements import Statements
 
 #: The smallest; the others, of each shape, are slow.
-QUICK = (7, 14, 16, 19, 23)
+QUICK = (7, 16, 23)
 
 
 def _page(answers, labels=None, said=""):
@@ -33,7 +33,7 @@ def test_the_same_quantity_has_one_value(seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 2, 4, 11, 13])
+@pytest.mark.parametrize("seed", [2, 4, 13])
 def test_the_same_quantity_has_one_value_in_larger_studies(seed, tmp_path):
     _page(*draw(seed, tmp_path))
 

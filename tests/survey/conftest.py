@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import trilens as tl
-from browser import Browser
 from studies import Postgres, Served, running
 from trilens_survey.database import Database, open_database
 from trilens_survey.example import write_example
@@ -67,12 +66,6 @@ def postgres_url(postgres: Postgres, one_database: str) -> str:
     """The address of an empty database."""
     postgres.clear(one_database)
     return one_database
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with Browser() as opened:
-        yield opened
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
