@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     class ClusterMixin:
         """What everything that divides objects into groups has."""
 
-        def fit_predict(self, X: Any, y: Any = None, **settings: Any) -> Any: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class OutlierMixin:
         """What every detector of outliers has."""
 
-        def fit_predict(self, X: Any, y: Any = None, **settings: Any) -> Any: ...
         def __sklearn_tags__(self) -> Any: ...
 
 else:

@@ -97,7 +97,7 @@ def command(name: str) -> Callable[[F], click.Command]:
     return click.command(name, cls=Command)
 
 
-def several(*options: Callable[[F], F]) -> Callable[[F], F]:
+def several(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """One decorator for several options, which the help lists in this order."""
 
     def decorate(function: F) -> F:
@@ -362,7 +362,7 @@ _BAD_ROWS = _reading(
 )
 
 
-def reading_options(command: F, kind: Callable[[F], F] = _KIND) -> F:
+def reading_options(command: F, kind: Callable[[Any], Any] = _KIND) -> F:
     """How files are to be read; the command gets it as ``reading``, for `Answers`."""
 
     @several(kind, *_READING_OPTIONS)

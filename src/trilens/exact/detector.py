@@ -73,6 +73,8 @@ class LensDepth(OutlierMixin, BaseEstimator):
     [1, -1]
     """
 
+    n_features_in_: int
+
     def __init__(
         self,
         metric: Metric = "euclidean",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -66,8 +66,11 @@ class MapEstimator(BaseEstimator, ABC):
     object. To divide the objects instead, as labels need it, give ``S.objects``.
     """
 
+    fit: Callable[..., Any]
     #: What an array was asked of; None where only statements, which tell it, are given.
     kind: Kind | None
+    #: Of maps that are found step by step.
+    max_iter: int
     embedding_: FloatArray
     #: The names of the objects; None where they have only ids.
     names_: Names
