@@ -296,7 +296,7 @@ def analyze(
     Examples
     --------
     >>> from trilens.simulate import study
-    >>> found = analyze(study(n_statements=600).statements)
+    >>> found = analyze(study(n_objects=16, n_statements=200).statements)
     >>> found.medoid.name in found.medoid.candidates
     True
     """

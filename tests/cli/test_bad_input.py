@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from commandline import run
@@ -87,7 +88,8 @@ def test_statements_of_the_wrong_kind(good, tmp_path):
 
 
 def test_a_pipe_that_closes(good):
-    many = "".join(f"n{i},n{i + 1},n{i + 2}\n" for i in range(30_000)).encode()
+    rows = np.random.default_rng(0).integers([0, 1500, 3000], [1500, 3000, 4500], (4000, 3))
+    many = "".join(f"{a},{b},{c}\n" for a, b, c in rows.tolist()).encode()
     with subprocess.Popen(
         [*TRILENS, "depth", "-"],
         stdin=subprocess.PIPE,

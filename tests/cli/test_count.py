@@ -66,11 +66,6 @@ def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: P
     run("graph", counts, "-o", graphs[0])
     run("graph", file, "-o", graphs[1])
     assert graphs[0].read_text() == graphs[1].read_text()
-    for method in ("krng", "lensmap"):
-        line = ["--n-clusters", "2", "--method", method]
-        assert (
-            facts("cluster", counts, *line)["clusters"] == facts("cluster", file, *line)["clusters"]
-        )
     maps = [tmp_path / "c.csv", tmp_path / "d.csv"]
     told = facts("embed", counts, "-o", maps[0])
     facts("embed", file, "--method", "lensmap", "-o", maps[1])

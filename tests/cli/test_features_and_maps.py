@@ -40,8 +40,6 @@ def test_a_fit_is_written_and_serves_the_questions(folder):
     fitted = tl.load(folder / "study.fit")
     found = facts("medoid", folder / "study.fit")
     assert found == json.loads(json.dumps(tl.medoid(fitted).to_dict()))
-    assert facts("outliers", folder / "study.fit", "--n", 2)["method"] == "choice"
-    assert facts("cluster", folder / "study.fit")["method"] == "choice"
     assert facts("describe", folder / "study.fit")["objects"] == 27
     said = run("medoid", folder / "study.fit", "--kind", "odd", status=2).stderr
     assert "--kind cannot be used with a fit" in said

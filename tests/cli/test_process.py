@@ -159,15 +159,16 @@ def test_no_place_for_the_compilers_cache(tmp_path):
 
 
 def test_a_pipe_is_read_once(tmp_path):
-    many = "".join(f"n{i},n{i + 1},n{i + 2}\n" for i in range(20_000))
-    (tmp_path / "many.csv").write_text(many)
+    # more than a pipe holds
+    many = "".join(f"n{i},n{i + 1},n{i + 2}\n" for i in range(5_000))
+    (tmp_path / "many.csv").write_text("odd,other_1,other_2\n" + many)
     os.mkfifo(tmp_path / "pipe.csv")
     for command in (
         "cat many.csv | trilens describe /dev/stdin --json",
         "cat many.csv > pipe.csv & trilens describe pipe.csv --json",
     ):
         found = json.loads(shell(command, tmp_path).stdout)
-        assert (found["statements"], found["objects"]) == (20_000, 20_002)
+        assert (found["statements"], found["objects"]) == (5_000, 5_002)
 
 
 def test_the_help_loads_nothing_heavy():

@@ -59,7 +59,7 @@ def command(
     from trilens.analysis import analyze
     from trilens.report import write_tables
 
-    _check_folders(out.path, images)
+    _check_folders(out.path, images, tables, figures)
     _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
     if features:
@@ -178,10 +178,15 @@ def command_line(ctx: click.Context, output: str | None) -> str:
     return shlex.join(words)
 
 
-def _check_folders(output: str | None, images: str | None) -> None:
-    """Refuse folders that are not there before the work begins."""
+def _check_folders(
+    output: str | None, images: str | None, tables: str | None, figures: str | None
+) -> None:
+    """Refuse folders that are not there, or cannot be, before the work begins."""
     if output not in (None, "-") and not Path(str(output)).absolute().parent.is_dir():
         folder = Path(str(output)).parent
         raise FormatError(f"{output} cannot be written: the folder {folder} does not exist")
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
+    for folder in (tables, figures):
+        if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+            raise FormatError(f"{folder} is a file; give a folder")

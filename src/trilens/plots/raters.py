@@ -38,7 +38,8 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from trilens.simulate import study
     >>> from trilens.questions.individuals import individuals
-    >>> ax = rater_map(individuals(study(n_statements=2000).statements))
+    >>> S = study(n_objects=16, n_statements=400, n_raters=5, careless=0).statements
+    >>> ax = rater_map(individuals(S))
     >>> ax.get_title()
     'no evidence that raters differ'
     """
@@ -66,7 +67,7 @@ def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from trilens.simulate import study
     >>> from trilens.questions.compare_groups import compare_groups
-    >>> S = study(n_statements=1000).statements
+    >>> S = study(n_objects=16, n_statements=600).statements
     >>> ax = group_maps(compare_groups(S, [int(rater) % 2 for rater in S.raters]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['0', '1']

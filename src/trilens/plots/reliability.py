@@ -41,7 +41,8 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from trilens.simulate import study
     >>> from trilens.questions.reliability import reliability
-    >>> ax = rater_intervals(reliability(study(n_statements=2000).statements))
+    >>> S = study(n_objects=16, n_statements=400, n_raters=5).statements
+    >>> ax = rater_intervals(reliability(S))
     >>> ax.get_xlabel()
     'share of answers given without looking'
     """
