@@ -49,11 +49,11 @@ def test_the_truth_of_the_study_is_found(shapes, shape_analysis):
     assert right / len(regular) > 0.9
 
 
-def test_facts_are_plain_json_and_the_same_again(shapes, shape_analysis):
+def test_facts_are_plain_json_and_the_same_again(shape_analysis):
     facts = shape_analysis.to_dict()
     text = json.dumps(facts, allow_nan=False)
     assert json.loads(text) == json.loads(json.dumps(facts))
-    few = shapes.statements.take(np.arange(400))
+    few = study(n_objects=16, n_statements=200).statements
     assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
 
 
@@ -186,9 +186,9 @@ def test_bins_of_whole_numbers_hold_them_in_the_middle():
     assert sum(row["count"] for row in wide) == 76
 
 
-def test_progress_ends_at_one(shapes):
+def test_progress_ends_at_one():
     seen: list[float] = []
-    analyze(shapes.statements.take(np.arange(300)), progress=seen.append)
+    analyze(study(n_objects=16, n_statements=100).statements, progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 

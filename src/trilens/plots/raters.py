@@ -67,7 +67,7 @@ def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from trilens.simulate import study
     >>> from trilens.questions.compare_groups import compare_groups
-    >>> S = study(n_objects=16, n_statements=600).statements
+    >>> S = study(n_objects=20, n_statements=800).statements
     >>> ax = group_maps(compare_groups(S, [int(rater) % 2 for rater in S.raters]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['0', '1']
