@@ -187,6 +187,6 @@ def _check_folders(
         raise FormatError(f"{output} cannot be written: the folder {folder} does not exist")
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
-    for folder in (tables, figures):
-        if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-            raise FormatError(f"{folder} is a file; give a folder")
+    for place in (tables, figures):
+        if place is not None and Path(place).exists() and not Path(place).is_dir():
+            raise FormatError(f"{place} is a file; give a folder")
