@@ -383,8 +383,13 @@ def test_figures_are_saved_from_the_page(opened, tmp_path):
         """
         const made = [], click = HTMLAnchorElement.prototype.click;
         HTMLAnchorElement.prototype.click = function () { made.push([this.download, this.href]); };
-        document.querySelectorAll('.save button').forEach((e) => e.click());
-        return new Promise((done) => setTimeout(() => {
+        const buttons = document.querySelectorAll('.save button');
+        buttons.forEach((e) => e.click());
+        const all = new Promise((done) => {
+          const look = () => (made.length < buttons.length ? setTimeout(look, 50) : done());
+          look();
+        });
+        return all.then(() => new Promise((done) => {
           HTMLAnchorElement.prototype.click = click;
           Promise.all(made.map(([name, href]) => new Promise((seen) => {
             const image = new Image();
@@ -392,7 +397,7 @@ def test_figures_are_saved_from_the_page(opened, tmp_path):
             image.onerror = () => seen([name, 0, href]);
             image.src = href;
           }))).then(done);
-        }, 1500));
+        }));
         """
     )
     assert {name for name, *_ in saved} == {f"{n}.{kind}" for n in names for kind in ("svg", "png")}
