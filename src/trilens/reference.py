@@ -218,8 +218,8 @@ def algorithm_5(
     D = np.diag(degree)
     _, u = eigh(D - W, D)
     C = KMeans(l, n_init=10, random_state=random_state).fit_predict(u[:, :l]).tolist()
-    in_order = list(dict.fromkeys(C))
-    return [in_order.index(cluster) for cluster in C]
+    firsts = list(dict.fromkeys(C))
+    return [firsts.index(cluster) for cluster in C]
 
 
 def _corrected(V: Any, error_rate: float) -> Any:

@@ -226,8 +226,8 @@ def _numbered(rows: Sequence[Row[Any]]) -> dict[_Round, int]:
 
     Practice is no round: 0.
     """
-    in_order = sorted(rows, key=lambda row: row.id)
-    first = dict.fromkeys((row.participant, row.round) for row in in_order)
+    by_id = sorted(rows, key=lambda row: row.id)
+    first = dict.fromkeys((row.participant, row.round) for row in by_id)
     numbers = {key: i for i, key in enumerate((key for key in first if key[1]), 1)}
     return {key: numbers.get(key, 0) for key in first}
 

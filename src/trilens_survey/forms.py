@@ -85,8 +85,8 @@ class Choice(Item):
         right = all(isinstance(each, str) and each in self.options for each in given)
         if not right or len(set(given)) < len(given) or (len(given) > 1 and not self.several):
             return None, {"text": "form_needed"}
-        in_order = [option for option in self.options if option in given]
-        return (in_order if self.several else in_order[0]), None
+        chosen = [option for option in self.options if option in given]
+        return (chosen if self.several else chosen[0]), None
 
 
 Limit: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15, strict=True)]

@@ -82,9 +82,9 @@ def union(names: Named, n: int, others: Named, n_others: int) -> tuple[Named, in
         return None, max(n, n_others)
     if names is not None and (names is others or names == others):
         return names, n
-    from trilens.statements.names import in_order
+    from trilens.statements.names import ordered_names
 
-    both = in_order(list(dict.fromkeys([*listed(names, n), *listed(others, n_others)])))
+    both = ordered_names(list(dict.fromkeys([*listed(names, n), *listed(others, n_others)])))
     if both == list(map(str, range(len(both)))):
         return None, len(both)
     return tuple(both), len(both)

@@ -267,7 +267,7 @@ def _count(partition: Partition, plan: Plan) -> Counted:
         for batch in _batches(rows, plan):
             kept = _sound(batch, table, plan, skipped)
             if len(kept):
-                tally.add(kept, in_order=not table.table.has_groups)
+                tally.add(kept, keep_order=not table.table.has_groups)
         if plan.skip_bad:
             skipped.add(rows.faults)
         skipped.set_aside(rows)

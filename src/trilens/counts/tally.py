@@ -39,15 +39,15 @@ class Tally:
         self._names = _Growing(known)
         self._by_value = _Places()
         self._by_id = _Places()
-        self._in_order = True
+        self._keep_order = True
 
-    def add(self, batch: Batch, *, in_order: bool = True) -> None:
+    def add(self, batch: Batch, *, keep_order: bool = True) -> None:
         """Count the rows of a batch.
 
-        Without ``in_order`` the order in which integers first appear is not kept: columns of a
+        Without ``keep_order`` the order in which integers first appear is not kept: columns of a
         type that can hold nothing else need none, as their names are put in numerical order.
         """
-        self._in_order = in_order
+        self._keep_order = keep_order
         if self._has_values(batch):
             for start, columns in batch.pieces():
                 self._add_values(columns, batch, start)
@@ -67,7 +67,7 @@ class Tally:
         """Whether the names of a batch are integers that a table serves for."""
         if batch.form != "statement" or not batch.integers:
             return False
-        if self._in_order:
+        if self._keep_order:
             if self._names.integers:
                 self._names.add(batch)
             return self._names.integers
@@ -100,7 +100,7 @@ class Tally:
         if not self._by_id.statements:
             return found
         # integers that were not put down as they came are all there is: in numerical order
-        objects = self._names.objects(() if self._in_order else list(map(str, values.tolist())))
+        objects = self._names.objects(() if self._keep_order else list(map(str, values.tolist())))
         seen = self._names.listed()
         found += self._by_id.counted(self.kind, tuple(seen), np.arange(len(seen)))
         return replace(
@@ -224,7 +224,7 @@ class KnownTally:
         self._waiting: list[Statements] = []
         self._total: Counted | None = None
 
-    def add(self, batch: Batch, *, in_order: bool = True) -> None:
+    def add(self, batch: Batch, *, keep_order: bool = True) -> None:
         """Count the rows of a batch, now or with those to come."""
         self._waiting.append(statements_of(batch, self._objects, self.kind))
         at_once = _PAIR_ROWS if self._with_pairs or self._labels is not None else 0

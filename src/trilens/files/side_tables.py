@@ -31,7 +31,7 @@ from trilens.files.source import (
 from trilens.statements import Statements, as_statements
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, first_wrong
-from trilens.statements.names import in_order, is_integer, is_missing
+from trilens.statements.names import is_integer, is_missing, ordered_names
 from trilens.statements.roles import LABELS, roles
 from trilens.statements.unfold import Questions
 from trilens.statements.value import shown
@@ -303,7 +303,7 @@ def read_comparisons(path: PathLike) -> Comparisons:
         lines.append(line)
     if not lines:
         raise FormatError(f"{source.label} has no comparisons, only a header; add a row for each")
-    names = in_order(list(dict.fromkeys(name for four in said for name in four)))
+    names = ordered_names(list(dict.fromkeys(name for four in said for name in four)))
     ids = {name: i for i, name in enumerate(names)}
     rows = np.array([[ids[name] for name in four] for four in said], dtype=np.int32)
     wrong = first_wrong(rows)

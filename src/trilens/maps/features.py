@@ -125,7 +125,7 @@ class Features:
         """The features of some of the objects, in the order given."""
         return Features(self.names, tuple(block.take(ids) for block in self.blocks))
 
-    def in_order(self, order: IntArray) -> Features:
+    def reordered(self, order: IntArray) -> Features:
         """The same features of all objects in another order, the same to the last digit.
 
         Sums in another order are rounded in another way, so they are made anew.

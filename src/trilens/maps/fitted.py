@@ -878,7 +878,7 @@ def _fitted(
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
     read = None
     if features is not None:
-        read = read_features(features, names, len(order)).in_order(order)
+        read = read_features(features, names, len(order)).reordered(order)
     sample = statements
     if passes is not None:
         rows_given = _sampled(passes, None if names is None else [names[i] for i in order])

@@ -54,10 +54,10 @@ def is_missing_word(text: str) -> bool:
     return bool(text.strip()) and is_missing(text)
 
 
-def in_order(names: list[str]) -> list[str]:
+def ordered_names(names: list[str]) -> list[str]:
     """Names, given by first appearance, in the order of the objects.
 
-    >>> in_order(["10", "9", "1"]), in_order(["10", "9", "x"])
+    >>> ordered_names(["10", "9", "1"]), ordered_names(["10", "9", "x"])
     (['1', '9', '10'], ['10', '9', 'x'])
     """
     if all(map(is_integer, names)):
@@ -407,7 +407,7 @@ class Names:
             return ObjectList(None, n) if plain else ObjectList.of(map(str, values.tolist()))
         self._turn_to_text()
         self._refuse_doubtful()
-        return ObjectList.of(in_order(list(dict.fromkeys([*before, *self._ids]))))
+        return ObjectList.of(ordered_names(list(dict.fromkeys([*before, *self._ids]))))
 
     def _refuse_doubtful(self) -> None:
         if self._doubtful and all(map(is_integer, self._ids)):

@@ -572,7 +572,7 @@ def _stability(
     number = int(own.max(initial=0)) + 1
     if not 1 < number < len(own):
         return None
-    # many are averaged over: fewer starts will do
+    # many are averaged over: fewer starts suffice
     parts = [
         spectral_clusters(neighbour_graph(np.asarray(X[some], np.float64)), number, seed, n_init=3)
         for X in maps()

@@ -604,7 +604,7 @@ def check_raters(
     cells = cells_of(statements.take(kept), rater[kept])
     agreement, compared = cells.by_rater(*cells.between, n)
     within, _ = cells.by_rater(*cells.within, n)
-    in_order = sorted(range(n), key=lambda i: natural(str(names[i])))
+    by_name = sorted(range(n), key=lambda i: natural(str(names[i])))
     return tuple(
         RaterCheck(
             rater=str(names[i]),
@@ -626,7 +626,7 @@ def check_raters(
             guessing=verdicts[i] == "careless",
             one_place=bool(one_place[i]),
         )
-        for i in in_order
+        for i in by_name
     )
 
 
