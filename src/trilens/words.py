@@ -208,7 +208,7 @@ def _not_held(answers: int, looked_at: int) -> Said:
 
 
 def _kind(kind: str, fits: str | None = None, doubt: str = "") -> Said:
-    what = f"Which question was asked is not told; kind {kind} is assumed."
+    what = f"The file does not say which question was asked; kind {kind} is assumed."
     other = " or ".join(f"--kind {each}" for each in KINDS if each != kind)
     if fits is not None:
         what = f"{what[:-1]}, but the answers fit kind {fits}. {doubt}."
@@ -612,10 +612,11 @@ def individuals(found: Individuals) -> Iterator[str]:
     n, few = len(found.raters), len(found.left_out)
     short = f" ({few:,} with fewer than {COMPARED_ANSWERS} answers were left out)" if few else ""
     compared = f"{n:,} raters were compared{short}; "
-    if not found.differ:
-        yield f"{compared}there is no evidence that they differ ({p_text(found.p_value)})."
-    else:
-        yield f"{compared}they see different things, beyond chance ({p_text(found.p_value)})."
+    verdict = "there is no evidence that they see the objects differently"
+    if found.differ:
+        verdict = "they see different things, beyond chance"
+    yield f"{compared}{verdict} ({p_text(found.p_value)})."
+    if found.differ:
         yield from _groups_of_raters(found)
         yield from _weighed_dimensions(found)
     if found.predicted:
@@ -874,7 +875,11 @@ def _prediction(found: Reliability) -> Iterator[str]:
     if found.predicted is None:
         return
     seen = f"the answers from other {found.unit}s" if found.unit else "answers to other questions"
-    yield f"A choice map of {seen} predicted {found.predicted:.0%} of the held-out answers."
+    most = found.reachable is not None and found.predicted >= found.reachable
+    yield (
+        f"A choice map of {seen} predicted {found.predicted:.0%} of the held-out answers"
+        f"{', as much as any model could' if most else ''}."
+    )
     if found.error_rate is not None and found.error_rate_interval is not None:
         yield (
             f"The estimated error rate on clear questions was {found.error_rate:.0%} "
@@ -952,8 +957,8 @@ PLAN_NOTES = {
         "answers follow distances about as sharply as in public studies (a mean distance of "
         "{low:g} to {high:g} on the choice map)"
     ),
-    "error rate": "{rate:.0%} of the answers are careless",
-    "error rates": "{low:.0%} to {high:.0%} of the answers are careless",
+    "error rate": "{rate:.0%} of the answers to clear questions are wrong",
+    "error rates": "{low:.0%} to {high:.0%} of the answers to clear questions are wrong",
     "dimensions": "objects vary along {dimensions}",
     "groups": "there are {number} groups, {apart:g} standard deviations apart",
     "classes": (

@@ -49,7 +49,7 @@ def test_raters_who_see_alike_and_err_unequally_do_not_differ():
     found = tl.individuals(S)
     assert not found.differ
     assert (found.groups, found.dimensions, found.groups_p_value) == ((), (), None)
-    assert "no evidence that they differ" in found.sentences()[0]
+    assert "no evidence that they see the objects differently" in found.sentences()[0]
 
 
 @pytest.mark.slow

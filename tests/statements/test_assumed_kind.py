@@ -40,9 +40,9 @@ def test_an_assumed_kind_is_loud(file):
     with pytest.warns(AssumedKindWarning, match="kind central is assumed"):
         Answers(file).read()
     shown = run("depth", file).stderr
-    assert "caution: which question was asked is not told: kind central is assumed" in shown
+    assert "caution: the data do not say which question was asked: kind central is assumed" in shown
     assert "fit kind closer" in shown
-    assert "Say --kind closer, or --kind central if that was asked" in shown
+    assert "Give --kind closer, or --kind central if that was asked" in shown
     assert "Warning" not in shown
     with warnings.catch_warnings():
         warnings.simplefilter("error")

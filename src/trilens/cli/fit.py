@@ -70,7 +70,7 @@ def command(
     dimensions = counted(fitted.map.n_components, "dimension")
     notes = [
         f"{counted(fitted.n_answers, 'answer')} about {counted(fitted.n_objects, 'object')}, "
-        f"{dimensions}; careless answers: {fitted.error_rate:.1%} "
+        f"{dimensions}; wrong answers to clear questions: {fitted.error_rate:.1%} "
         f"(95% confidence interval {low:.1%} to {high:.1%})"
     ]
     for name, share in shares.items():

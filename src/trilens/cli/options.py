@@ -485,7 +485,7 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
         return
     if answers.selection is not None:
         for step in answers.selection.steps:
-            note(f"{step.rule}: {counted(step.answers, 'answer')} left out, {step.left:,} left")
+            note(f"{step.rule}: {counted(step.answers, 'answer')} excluded, {step.left:,} remain")
     if not reported:
         return
     if not quiet:

@@ -40,7 +40,8 @@ def _notes(found: Structure) -> Iterator[str]:
     from trilens.words import p_text
 
     yield found.sentence
-    if found.scores:
+    # a map of one dimension is a line, whatever describes it better
+    if found.scores and found.scores.get(found.shape, 0.0) >= 0:
         others = sorted(found.scores.items(), key=lambda item: -item[1])
         listed = ", ".join(f"{name} {score:+.1f}" for name, score in others if name != "cloud")
         yield f"better than a cloud by, in log-likelihood: {listed}"

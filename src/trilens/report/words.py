@@ -238,6 +238,10 @@ def is_ring(facts: Facts) -> bool:
 def headline(facts: Facts) -> Markup:
     """What the answers say, in a sentence or two."""
     said = _headline(facts)
+    far = [row["object"] for row in facts["outliers"]["outliers"]]
+    if far and facts["outliers"]["p_value"] is not None and unsupported(facts) is None:
+        verb = "stands" if len(far) == 1 else "stand"
+        said += Markup(" {} {} apart.").format(capital(names(far, _MOST_NAMED)), verb)
     return said + Markup(" {}").format(divided) if (divided := rater_groups(facts)) else said
 
 
@@ -386,7 +390,11 @@ def shape(facts: Facts) -> Finding:
         said = Markup("The objects form {}.").format(
             {"line": "a line", "ring": "a ring", "arms": "arms"}[found]
         )
-        sure = Markup("This describes the map better than a cloud or groups would.")
+        sure = Markup(
+            "The answers need no second dimension."
+            if facts["dimension"] == 1
+            else "This describes the map better than a cloud or groups would."
+        )
     elif c["n_clusters"] > 1:
         said = _sizes(facts) + "."
         sure = Markup("Rare by chance{}.{}").format(p, _again(facts))
@@ -644,10 +652,10 @@ def halves(reliability: float) -> str:
     """How alike two halves of the answers order the objects.
 
     >>> halves(0.9), halves(-0.07)
-    ('much alike', 'not alike')
+    ('much alike', 'differently')
     """
     steps = ((0.8, "much alike"), (0.5, "roughly alike"), (0.2, "hardly alike"))
-    return next((said for least, said in steps if reliability > least), "not alike")
+    return next((said for least, said in steps if reliability > least), "differently")
 
 
 # ---- methods ----------------------------------------------------------------------------------

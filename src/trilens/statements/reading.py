@@ -213,17 +213,17 @@ def assumed_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> str:
     """What to say where nobody told which question was asked.
 
     >>> print(TrilensError(assumed_kind("central")))
-    which question was asked is not told: kind central is assumed. Say kind='central' if that is \
-right, and else kind='odd' or kind='closer'
+    the data do not say which question was asked: kind central is assumed. Give kind='central' if \
+that is right, otherwise kind='odd' or kind='closer'
     """
-    told = f"which question was asked is not told: kind {kind} is assumed"
+    told = f"the data do not say which question was asked: kind {kind} is assumed"
     if fits is not None:
         return (
-            f"{told}, but the answers fit kind {fits}. {doubt}. Say {option('kind', fits)}, or "
+            f"{told}, but the answers fit kind {fits}. {doubt}. Give {option('kind', fits)}, or "
             f"{option('kind', kind)} if that was asked"
         )
     others = " or ".join(option("kind", other) for other in KINDS if other != kind)
-    return f"{told}. Say {option('kind', kind)} if that is right, and else {others}"
+    return f"{told}. Give {option('kind', kind)} if that is right, otherwise {others}"
 
 
 def _flat(name: str) -> str:

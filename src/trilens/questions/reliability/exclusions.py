@@ -228,7 +228,7 @@ def exclusions_of(
         return tuple(found), marks
     text_of = np.array([str(name) for name in who.tolist()])
     for text, mark, judged in (
-        (f"{unit}s that failed the test questions", "failed-tests", _failed),
+        (f"{unit}s who failed the test questions", "failed-tests", _failed),
         (f"{unit}s with most answers in one place", "one-place", lambda c: c.one_place),
         (f"{unit}s with answers no better than guesses", "guessing", lambda c: c.guessing),
         (
