@@ -48,4 +48,6 @@ def too_wide(browser, site: Path, width: int) -> list[str]:
         browser.open(page)
         if browser.run("return document.scrollingElement.scrollWidth") > width:
             found.append(page.name)
+    browser.console()  # what these pages miss without a network is none of other tests' matter
+    browser.requests()
     return found

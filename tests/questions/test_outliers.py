@@ -170,6 +170,26 @@ def test_what_is_far_from_every_group_is_named_and_set_aside(far_from_groups):
     assert (three.labels.min(), three.labels.max(), three.unassigned) == (0, 2, ())
 
 
+def test_what_only_the_counts_show_is_named():
+    # two groups and one object so far away that the map, which draws it in, is not sure of it
+    rng = np.random.default_rng(2)
+    X = np.repeat([[0.0, 0.0], [8.0, 0.0]], 10, axis=0) + 0.8 * rng.normal(size=(20, 2))
+    X = np.vstack([X, [[4.0, 40.0]]])
+    rows = []
+    for _ in range(2000):
+        i, j, k = rng.choice(21, 3, replace=False)
+        if rng.random() < 0.05:
+            rows.append(rng.permutation([i, j, k]))
+            continue
+        sides = {
+            one: np.linalg.norm(X[a] - X[b]) * np.exp(0.15 * rng.normal())
+            for one, a, b in ((i, j, k), (j, i, k), (k, i, j))
+        }
+        odd = min(sides, key=sides.get)
+        rows.append([odd, *(x for x in (i, j, k) if x != odd)])
+    assert outliers(Statements(rows, 21, kind="odd")).names == ("20",)
+
+
 def test_a_tree_does_not_contradict_the_groups(far_from_groups):
     part = cluster(far_from_groups).labels
     tree = hierarchy(far_from_groups)

@@ -62,6 +62,7 @@ def command(
     _check_folders(out.path, images, tables, figures)
     _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
+    file = str(click.get_current_context().params["file"])
     if features:
         options.fit_answers(answers, random_state, features)
     with bar("analyzing") as progress:
@@ -70,8 +71,8 @@ def command(
             options.read_labels_of(labels, answers),
             by=options.groups_of(by),
             n_clusters=n_clusters,
-            title=title or default_title(answers.source),
-            source=answers.source,
+            title=title or default_title(file),
+            source=file,
             command=command_line(click.get_current_context(), target),
             random_state=random_state,
             progress=progress,

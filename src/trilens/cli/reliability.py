@@ -182,7 +182,8 @@ def _write(found: Reliability, answers: Answers, output: str) -> None:
     else:
         from trilens.report import write_reliability
 
-        write_reliability(found.to_dict(), output, Path(answers.source).name)
+        file = Path(click.get_current_context().params["file"])
+        write_reliability(found.to_dict(), output, file.name)
     note(f"wrote {output}")
 
 

@@ -81,7 +81,10 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
             "place_cov": inner.place_cov,
             "residual": inner.left_over,
             "plane": inner.plane,
+            "sample": np.asarray(inner.sample.triples),
         }
+        if inner.sample.raters is not None:
+            arrays["sample_raters"] = np.asarray(inner.sample.raters)
     else:
         arrays["triples"] = np.asarray(given.triples)
         for name in COLUMNS:
@@ -180,7 +183,13 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         given = Statements(arrays["triples"], n, names=of_given, kind=header["kind"], **columns)
         sample, _ = in_own_order(given)
     else:
-        sample = Statements(np.empty((0, 3), np.int32), n, names=names, kind=header["kind"])
+        sample = Statements(
+            arrays["sample"],
+            n,
+            names=names,
+            kind=header["kind"],
+            raters=arrays.get("sample_raters"),
+        )
         design = {**header["design"], "landmarks": tuple(header["design"]["landmarks"])}
         stored |= {
             "design": Design(**design),

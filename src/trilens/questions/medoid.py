@@ -30,6 +30,7 @@ from trilens.questions.depth import (
 )
 from trilens.questions.labels import label_of_each, sorted_classes
 from trilens.shares import counted_intervals
+from trilens.words import listed
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ class Medoid(Tabular):
         return len(self.candidates) - 1 <= max(10, len(self.scores) / 3)
 
     def _headline(self) -> str:
-        return f"{self.name} is the most central object; candidates: {', '.join(self.candidates)}"
+        if len(self.candidates) == 1:
+            return f"{self.name} is the most central object"
+        return f"{self.name} comes first; {listed(self.candidates)} could be the most central"
 
     def columns(self) -> dict[str, list[Any]]:
         """One row: the object and its depth."""

@@ -130,10 +130,10 @@ def outliers_of_fit(fitted: Fit) -> OutlierTest:
     objects = nothing.copy()
     if p <= LEVEL:
         # the level of what is shown passes to the other test
-        claimed = [test for test, share in tests if (test.p_value or 1.0) <= LEVEL]
-        for test in claimed:
-            objects |= test.objects
-        if first in claimed:
+        for test, _ in tests:
+            if (test.p_value or 1.0) <= LEVEL:
+                objects |= test.objects
+        if (first.p_value or 1.0) <= LEVEL:
             objects |= _isolated_too(fitted, objects)
     if lie_together(X, objects):  # four or more in one place are a group
         return OutlierTest(nothing, 1.0, first.p_gaussian, first.p_heavy)
