@@ -35,6 +35,8 @@ JOURNAL = Path(__file__).with_name("claims.jsonl")
 PAGE = Path(__file__).parents[1] / "docs" / "claims.md"
 #: Constants of the package were chosen on lower seeds.
 FIRST_SEED = 50_000
+#: Fewer studies do not tell which setting is the worst.
+LEAST_STUDIES = 20
 
 
 # --- what is measured of one study --------------------------------------------------------------
@@ -538,7 +540,10 @@ PROMISES = (
         "a rater who is not [careless](#careless-raters) is not called so",
         "raters", "careful: careless", 0.99, negated=True,
     ),
-    Promise("a rater who only clicks is called careless", "raters", "clicker: careless", None),
+    Promise(
+        "a rater who only clicks is called careless",
+        "raters", "clicker: careless", None, people=("clickers",),
+    ),
     Promise(
         "raters who see alike are not said to [differ](#who-is-careless-who-sees-differently)",
         "individuals", "differ", 0.95, people=("soft, unequal", "clickers"), negated=True,
@@ -597,10 +602,11 @@ def _by_cell(rows: list[Row], claim: str) -> dict[str, list[Row]]:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    """The first table: every promise, over all settings and in the worst one."""
+    """The first table: every promise over all settings, for each kind, and in the worst setting."""
+    head = ("what is said", "promised", "settings", "held in", "95 % interval", *KINDS)
     lines = [
-        "| what is said | promised | settings | held in | 95 % interval | the worst setting |",
-        "|---|---|---|---|---|---|",
+        f"| {' | '.join(head)} | the worst setting |",
+        "|" + "---|" * (len(head) + 1),
     ]
     for promise in PROMISES:
         own = {
@@ -613,17 +619,36 @@ def summary(rows: list[Row]) -> list[str]:
             continue
         every = np.concatenate(list(own.values()))
         low, high = wilson(float(every.mean()), len(every))
-        worst = min(own, key=lambda cell: (own[cell].mean(), -len(own[cell])))
-        share = own[worst]
-        w_low, w_high = wilson(float(share.mean()), len(share))
-        short = promise.at_least is not None and w_high < promise.at_least
-        lines.append(
-            f"| {promise.said} | {_percent(promise.at_least)} | {len(own)} "
-            f"| {_amount(every.sum())} of {len(every):,} | {_interval(low, high)} "
-            f"| {setting(worst)}: {_amount(share.sum())} of {len(share)} "
-            f"({_interval(w_low, w_high)}){', **short of it**' if short else ''} |"
-        )
+        short = promise.at_least is not None and high < promise.at_least
+        of_kind = [
+            [held for cell, held in own.items() if cell.split("/")[1] == kind] for kind in KINDS
+        ]
+        shown = [
+            promise.said,
+            _percent(promise.at_least),
+            str(len(own)),
+            f"{_amount(every.sum())} of {len(every):,}",
+            _interval(low, high) + (", **short of it**" if short else ""),
+            *(_percent(float(np.concatenate(held).mean())) if held else "-" for held in of_kind),
+            _worst(own, promise),
+        ]
+        lines.append(f"| {' | '.join(shown)} |")
     return lines
+
+
+def _worst(own: dict[str, np.ndarray], promise: Promise) -> str:
+    """The setting in which it held least; of few studies the worst is a matter of chance."""
+    known = {cell: held for cell, held in own.items() if len(held) >= LEAST_STUDIES}
+    if not known:
+        return "-"
+    cell = min(known, key=lambda each: known[each].mean())
+    held = known[cell]
+    low, high = wilson(float(held.mean()), len(held))
+    short = promise.at_least is not None and high < promise.at_least
+    return (
+        f"{setting(cell)}: {_amount(held.sum())} of {len(held)} ({_interval(low, high)})"
+        f"{', **short of it**' if short else ''}"
+    )
 
 
 def setting(cell: str) -> str:
@@ -692,17 +717,20 @@ def _mean(values: list[Any]) -> str:
     return f"{mean:,.0f}" if mean >= 100 else f"{mean:.1f}" if mean > 1 else f"{mean:.2f}"
 
 
-def page(args: argparse.Namespace) -> None:
-    """Write the tables between their marks on the page."""
-    rows = journal(args.journal)
-    text = PAGE.read_text()
+def with_tables(text: str, rows: list[Row]) -> str:
+    """The page with the tables of these studies between their marks."""
 
     def made(mark: re.Match[str]) -> str:
         name = mark[1]
         lines = summary(rows) if name == "summary" else table(rows, name)
         return f"<!-- {name} -->\n" + "\n".join(lines) + f"\n<!-- end of {name} -->"
 
-    PAGE.write_text(re.sub(r"<!-- (\w+) -->\n.*?<!-- end of \1 -->", made, text, flags=re.S))
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- end of \1 -->", made, text, flags=re.S)
+
+
+def page(args: argparse.Namespace) -> None:
+    """Write the tables between their marks on the page."""
+    PAGE.write_text(with_tables(PAGE.read_text(), journal(args.journal)))
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from trilens import calibration
 
 _CLAIMS = Path(__file__).parents[2] / "docs" / "claims.md"
@@ -15,3 +17,12 @@ def test_every_section_names_a_part_of_the_claims():
     parts = re.findall(r"^#+ (.+)$", _CLAIMS.read_text(), re.M)
     assert sections
     assert set(sections) <= set(parts)
+
+
+def test_the_tables_are_those_of_the_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(_CLAIMS.parents[1] / "benchmarks"))
+    import claims
+
+    page = _CLAIMS.read_text()
+    assert claims.with_tables(page, claims.journal()) == page
+    assert claims.with_tables(page, claims.journal()[:50]) != page
