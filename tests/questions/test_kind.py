@@ -81,7 +81,7 @@ def test_an_assumed_kind_is_a_caution(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("a,b,c\nb,c,d\nd,a,b\n" * 3)
     assert "kind central is assumed" in tl.reliability(tl.Answers(file)).cautions[0].what
-    assert "caution: which question" in run("describe", file).stderr
+    assert "caution: the data do not say which question" in run("describe", file).stderr
     with pytest.warns(AssumedKindWarning):
         tl.Answers(file).count()
     with pytest.warns(AssumedKindWarning):
