@@ -130,10 +130,11 @@ def names(given: Sequence[str], most: int = 6, last: str = "and") -> Markup:
 
 
 def _objects(given: Sequence[str]) -> Markup:
-    """Several names inside a sentence; numbers are said to be objects."""
+    """Some names inside a sentence; numbers are said to be objects."""
     if len(given) == 1:
         return name(given[0])
-    return (Markup("objects ") if all(map(str.isdigit, given)) else Markup("")) + names(given)
+    said = Markup("objects ") if all(map(str.isdigit, given)) else Markup("")
+    return said + names(given, _MOST_NAMED)
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -241,7 +242,7 @@ def headline(facts: Facts) -> Markup:
     far = [row["object"] for row in facts["outliers"]["outliers"]]
     if far and facts["outliers"]["p_value"] is not None and unsupported(facts) is None:
         verb = "stands" if len(far) == 1 else "stand"
-        said += Markup(" {} {} apart.").format(capital(names(far, _MOST_NAMED)), verb)
+        said += Markup(" {} {} apart.").format(capital(_objects(far)), verb)
     return said + Markup(" {}").format(divided) if (divided := rater_groups(facts)) else said
 
 
