@@ -576,7 +576,7 @@ PROMISES = (
 def wilson(share: float, n: int) -> tuple[float, float]:
     """The 95 % interval of a share that was seen in n independent studies.
 
-    >>> [round(x, 3) for x in wilson(0.95, 200)]
+    >>> [round(float(x), 3) for x in wilson(0.95, 200)]
     [0.91, 0.973]
     """
     z = 1.96
