@@ -118,28 +118,32 @@ def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
 # ---- sums over statements -------------------------------------------------------------------
 
 
-def _loss(X: np.ndarray, lapse: float, kind: str, triples: np.ndarray) -> float:
-    return -float(np.log(Map(X, lapse, kind).chosen(triples)).sum())
+def _loss(model: Map, X: np.ndarray, triples: np.ndarray) -> float:
+    return -float(np.log(model.at(X).chosen(triples)).sum())
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int) -> None:
+@pytest.mark.parametrize(
+    ("d", "length"), [(1, "distance"), (2, "distance"), (3, "distance"), (2, "student")]
+)
+def test_the_slopes_and_the_information_are_those_of_the_model(
+    kind: str, d: int, length: str
+) -> None:
     rng = np.random.default_rng(d)
     X = rng.standard_normal((7, d))
-    lapse, step = 0.2, 1e-5
+    model, step = Map(X, 0.2, kind, length, 1.5), 1e-5
     triples = np.array([[a, b, c] for a in range(7) for b in range(7) for c in range(7)])
     distinct = (triples[:, 0] != triples[:, 1]) & (triples[:, 0] != triples[:, 2])
     triples = triples[distinct & (triples[:, 1] != triples[:, 2])].astype(np.int32)
     some = triples[rng.permutation(len(triples))[:60]]
-    found = score(HeldRows(kind, some), None, X, lapse)
+    found = score(HeldRows(kind, some), None, model)
     assert found.statements == 60
-    assert found.loss == pytest.approx(_loss(X, lapse, kind, some))
+    assert found.loss == pytest.approx(_loss(model, X, some))
     for i, t in np.ndindex(7, d):
         ahead, behind = X.copy(), X.copy()
         ahead[i, t] += step
         behind[i, t] -= step
-        slope = (_loss(ahead, lapse, kind, some) - _loss(behind, lapse, kind, some)) / (2 * step)
+        slope = (_loss(model, ahead, some) - _loss(model, behind, some)) / (2 * step)
         assert found.of_object[i, t] == pytest.approx(slope, abs=1e-5)
     # the information about a place: the mean, over all answers to a question, of the square
     # of the slope of the logarithm of its chance
@@ -148,12 +152,12 @@ def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int
     answers = [[a, b, c], [a, c, b]] if kind == "closer" else [[a, b, c], [b, a, c], [c, a, b]]
     expected = np.zeros((7, d, d))
     for answer in np.array(answers, dtype=np.int32):
-        one = score(HeldRows(kind, answer[None]), None, X, lapse)
+        one = score(HeldRows(kind, answer[None]), None, model)
         slopes = one.of_object[:, :d]
-        chance = Map(X, lapse, kind).chosen(answer[None])[0]
+        chance = model.chosen(answer[None])[0]
         expected += chance * slopes[:, :, None] * slopes[:, None, :]
     low = np.tril_indices(d)
-    whole = score(HeldRows(kind, question), None, X, lapse).of_object[:, d:]
+    whole = score(HeldRows(kind, question), None, model).of_object[:, d:]
     assert whole == pytest.approx(expected[:, low[0], low[1]], abs=1e-10)
 
 

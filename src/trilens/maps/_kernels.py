@@ -523,17 +523,27 @@ def multiply(
 
 @compiled(inline="always")
 def _triangle(
-    X: FloatArray, i: Any, j: Any, k: Any, closer: bool, sign: float, e: FloatArray
+    X: FloatArray,
+    i: Any,
+    j: Any,
+    k: Any,
+    length: int,
+    alpha: float,
+    closer: bool,
+    sign: float,
+    e: FloatArray,
 ) -> tuple[float, float, float, float, float, float]:
-    """The sides as differences in ``e``, one by their lengths, and how likely each is chosen."""
-    v0, v1, v2 = 1e-300, 1e-300, 1e-300
+    """The sides as differences in ``e``, their slopes, and how likely each is chosen."""
+    square0, square1, square2 = 1e-300, 1e-300, 1e-300
     for t in range(X.shape[1]):
         e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
-        v0 += e0 * e0
-        v1 += e1 * e1
-        v2 += e2 * e2
+        square0 += e0 * e0
+        square1 += e1 * e1
+        square2 += e2 * e2
         e[0, t], e[1, t], e[2, t] = e0, e1, e2
-    v0, v1, v2 = np.sqrt(v0), np.sqrt(v1), np.sqrt(v2)
+    v0, slope0 = _length(square0, length, alpha)
+    v1, slope1 = _length(square1, length, alpha)
+    v2, slope2 = _length(square2, length, alpha)
     u0, u1, u2 = sign * v0, sign * v1, sign * v2
     # odds beside those of the likeliest side
     if closer:
@@ -544,7 +554,7 @@ def _triangle(
         p0 = np.exp(u0 - top)
     p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
     z = 1.0 / (p0 + p1 + p2)
-    return 1.0 / v0, 1.0 / v1, 1.0 / v2, p0 * z, p1 * z, p2 * z
+    return 2.0 * slope0, 2.0 * slope1, 2.0 * slope2, p0 * z, p1 * z, p2 * z
 
 
 @compiled(inline="always")
@@ -567,6 +577,8 @@ def score(
     sign: float,
     X: FloatArray,
     lapse: float,
+    length: int,
+    alpha: float,
     sums: FloatArray,
 ) -> float:
     """-log P of statements; slopes and information of every object's own place in ``sums``.
@@ -580,7 +592,7 @@ def score(
     loss, product = 0.0, 1.0
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, closer, sign, e)
         P, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
         loss, product = _add_log(P, 1.0, loss, product)
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
@@ -621,6 +633,8 @@ def pull(
     sign: float,
     X: FloatArray,
     lapse: float,
+    length: int,
+    alpha: float,
     keys: AnyArray,
     out: AnyArray,
     expected: FloatArray,
@@ -638,7 +652,7 @@ def pull(
     w = np.empty(K, dtype=np.float32)
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, closer, sign, e)
         _, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
         bits = _mixed(keys[r])

@@ -39,7 +39,16 @@ from trilens.maps.laplace import NO_L2, add_penalty, hold_still
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
 from trilens.maps.map import Map, shares_of
 from trilens.maps.pairs import ODDS_RANGE, Path, number_pairs, pair_code
-from trilens.maps.passes import HeldRows, Passes, StreamPart, Sums, batches, score, total
+from trilens.maps.passes import (
+    HeldRows,
+    Passes,
+    StreamPart,
+    Sums,
+    batches,
+    for_kernels,
+    score,
+    total,
+)
 from trilens.statements import Statements
 
 #: Coordinates whose information is factored; of more it is multiplied with vectors.
@@ -277,18 +286,16 @@ class Sweep:
         )
 
 
-def sweep(
-    part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float, salt: int, n_draws: int
-) -> Sweep:
+def sweep(part: StreamPart, plan: Plan | None, model: Map, salt: int, n_draws: int) -> Sweep:
     """The sums of a part of the statements."""
     from trilens.maps import _kernels
 
-    n, d = X.shape
+    n, d = model.X.shape
     sums, expected = np.zeros((n, d + d * (d + 1) // 2)), np.zeros((n, 2))
     signed = np.zeros((n, d + 1, n_draws), dtype=np.float32)
     loss, many = 0.0, 0
-    for kind, (a, b, c), _ in batches(part, plan):
-        how = (a, b, c, kind == "closer", sign(kind), X, lapse)
+    for _, (a, b, c), _ in batches(part, plan):
+        how = (a, b, c, *for_kernels(model))
         loss += _kernels.score(*how, sums)
         many += len(a)
         keys = np.empty(len(a), dtype=np.uint64)
@@ -316,8 +323,7 @@ def draw_by_sums(
     sample : Statements
         Those that stand for all in the products with H.
     """
-    X, lapse = model.X, model.lapse
-    n, d = X.shape
+    X, (n, d) = model.X, model.X.shape
     held = 2 * max(l2, NO_L2) * dispersion
     own = np.ones(n) if prior is None else prior.own_precision
     blocks = swept.sums.information(d) + held * own[:, None, None] * np.eye(d)
@@ -336,7 +342,7 @@ def draw_by_sums(
         else:
             # how objects hang together is taken from some statements, what is known of each
             # object by itself from all: a far object may be in few that tell
-            some = total(here, parts, score, None, X, lapse).information(d) * scale
+            some = total(here, parts, score, None, model).information(d) * scale
             some += held * own[:, None, None] * np.eye(d)
             A, B = np.linalg.cholesky(some), np.linalg.cholesky(blocks)
             turned = (A @ np.linalg.solve(B, slopes.astype(np.float64))).astype(np.float32)

@@ -411,8 +411,7 @@ class Fit:
                 passes.parts,
                 sweep,
                 passes.plan,
-                self.map.X,
-                self.map.lapse,
+                self.map,
                 salt,
                 self._usual_draws,
             )
@@ -933,7 +932,7 @@ def _refined(passes: Passes, placed: Placed) -> Map:
     best, least = X, np.inf
     with passes.engine() as engine:
         for _ in range(_MOST_PASSES):
-            sums = total(engine, passes.parts, score, passes.plan, X, model.lapse)
+            sums = total(engine, passes.parts, score, passes.plan, model.at(X))
             loss = sums.loss + l2 * float((X**2).sum())
             if loss >= least:
                 X = (X + best) / 2

@@ -18,6 +18,7 @@ from trilens.counts.engines import Engine, open_engine
 from trilens.counts.partition import Partition, Plan, each_batch, partitions, rater_keys
 from trilens.errors import ParameterError, option
 from trilens.kinds import Kind, sign
+from trilens.maps.map import Map
 from trilens.statements import Statements
 
 #: Statements of a part in memory; fixed, so that sums do not depend on the number of threads.
@@ -206,17 +207,25 @@ class Sums:
         return found
 
 
-def score(part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float) -> Sums:
+def score(part: StreamPart, plan: Plan | None, model: Map) -> Sums:
     """Slopes and information of the choice model over the statements of a part."""
     from trilens.maps import _kernels
 
-    n, d = X.shape
+    n, d = model.X.shape
     sums = np.zeros((n, d + d * (d + 1) // 2))
     loss, many = 0.0, 0
-    for kind, (a, b, c), _ in batches(part, plan):
-        loss += _kernels.score(a, b, c, kind == "closer", sign(kind), X, lapse, sums)
+    for _, (a, b, c), _ in batches(part, plan):
+        loss += _kernels.score(a, b, c, *for_kernels(model), sums)
         many += len(a)
     return Sums(loss, many, sums)
+
+
+def for_kernels(model: Map) -> tuple[bool, float, FloatArray, float, int, float]:
+    """A map as the compiled loops over statements take it."""
+    from trilens.maps import _kernels
+
+    X, length = np.ascontiguousarray(model.X), _kernels.LENGTHS[model.length]
+    return model.kind == "closer", sign(model.kind), X, model.lapse, length, model.alpha
 
 
 def total(
