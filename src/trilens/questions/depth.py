@@ -44,6 +44,8 @@ _DRAW_TRIPLES, _LEAST_TRIPLES, _DRAW_WORK = 1000, 200, 2_000_000_000
 _MEASURED = 2000
 #: Half the width of a 95 % interval, in standard errors.
 _Z = 1.96
+#: Numbers that differ by a smaller share are equal.
+_ROUNDING = 1e-12
 #: With fewer draws from the posterior their deviations are taken for Gaussian.
 _FEW_DRAWS = 100
 #: Gaussian draws from which `plausible_largest` reads how often each score is the largest.
@@ -292,7 +294,9 @@ def how_often_largest(drawn: FloatArray) -> FloatArray:
     >>> how_often_largest(np.array([[1.0, 2.0, 0.0], [3.0, 3.0, 1.0]])).tolist()
     [0.25, 0.75, 0.0]
     """
-    row, column = np.nonzero(drawn == drawn.max(axis=1, keepdims=True))
+    # on a line both objects in the middle have the least total distance, but for rounding
+    top = drawn.max(axis=1, keepdims=True)
+    row, column = np.nonzero(drawn >= top - _ROUNDING * np.abs(top))
     share = 1 / np.bincount(row, minlength=len(drawn))[row]
     return np.bincount(column, share, drawn.shape[1]) / len(drawn)
 

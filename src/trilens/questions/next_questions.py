@@ -346,13 +346,14 @@ class _Belief:
 
     @cached_property
     def _root(self) -> FloatArray:
+        """The symmetric one: axes of equal variance may be any, and do not matter to it."""
         values, axes = np.linalg.eigh(self.covariance)
-        return np.asarray(axes * np.sqrt(np.maximum(values, 0.0)))
+        return np.asarray((axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T)
 
     def draws(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Maps that the answers allow, (count, n, d)."""
         X = self.model.X
-        moved = rng.standard_normal((count, X.size)) @ self._root.T
+        moved = rng.standard_normal((count, X.size)) @ self._root
         return np.asarray(X + moved.reshape(count, *X.shape), dtype=np.float64)
 
 
