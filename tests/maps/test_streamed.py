@@ -85,6 +85,25 @@ def test_a_choice_map_of_large_files(large: tl.Answers) -> None:
         tl.ChoiceMap(2).fit(large, sample_weight=np.ones(6000))
 
 
+def test_raters_of_large_files_count_as_in_memory(tmp_path: Path, monkeypatch) -> None:
+    points = np.random.default_rng(0).standard_normal((14, 2))
+    S = tl.simulate_statements(points, 900, sampling="replacement", error_rate=0.2)
+    raters = np.array(["bob", "", "ann", "Zoë", "10", "9"])[np.arange(900) % 6]
+    S = tl.Statements(S.triples, 14, kind="central", raters=raters)
+    tl.write_statements(S, tmp_path / "a.csv")
+    held = tl.fit(tmp_path / "a.csv", n_components=2)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 0)
+    large = tl.fit(tmp_path / "a.csv", n_components=2)
+    assert large.statements is None
+    assert np.array_equal(large.map.X, held.map.X)
+    assert large.overdispersion == held.overdispersion
+    assert list(large.raters.lapses.values()) == list(held.raters.lapses.values())
+    large.save(tmp_path / "study.fit")
+    again = tl.load(tmp_path / "study.fit")
+    assert large.raters.by_name.lapses == again.raters.by_name.lapses == {}
+    assert again.design.largest_rater is None
+
+
 def test_a_lens_map_of_large_files_needs_no_statements(large: tl.Answers, monkeypatch) -> None:
     S = tl.read_statements(large.source)
     M = tl.LensMap(2).fit(large)

@@ -282,8 +282,7 @@ def each_batch(
 ) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
     """The kind, the three columns of ids and the raters of some rows; the objects are known.
 
-    Raters are numbers that are the same wherever a name is read (`rater_keys`); None where they
-    are not asked for, or not known.
+    Raters are None where they are not asked for, or not known.
     """
     objects = plan.known_objects
     assert objects is not None, "a first pass finds the objects"
@@ -296,29 +295,12 @@ def each_batch(
             kept = batch if checked and batch.integers else _sound(batch, table, plan)
             if not len(kept):
                 continue
-            who = rater_keys(kept.known("rater")) if "rater" in kept.others else None
+            who = kept.known("rater") if "rater" in kept.others else None
             if checked and batch.integers:
                 yield kind, batch.arrays(), who
             else:
                 yield kind, list(statements_of(kept, objects, kind).triples.T), who
     refuse_changed(partition)
-
-
-def rater_keys(raters: AnyArray) -> AnyArray:
-    """A number for each rater, (m,) uint64: a hash of the name; 0 where it is missing.
-
-    >>> one, other, nobody, again = rater_keys(np.array(["ann", "bob", "", "ann"])).tolist()
-    >>> one == again, one == other, nobody
-    (True, False, 0)
-    """
-    known, place = np.unique(raters, return_inverse=True)
-    hashes = [
-        int.from_bytes(hashlib.blake2b(str(name).encode(), digest_size=8).digest())
-        if str(name)
-        else 0
-        for name in known.tolist()
-    ]
-    return np.array(hashes, dtype=np.uint64)[place]
 
 
 def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:

@@ -130,7 +130,7 @@ class ChoiceMap(MapEstimator):
     place_errors_ : (n_objects, n_components_, n_components_) float64
         The covariance of the error of each object's place; computed when it is first asked for.
     rater_lapses_ : dict
-        The lapse of each rater; empty without raters.
+        The lapse of each rater; empty without raters, and of files too large to hold.
     rater_lapse_intervals_ : dict
         Of each lapse the 95 % credible interval.
     raters_ : {"one", "weights"}
@@ -334,6 +334,8 @@ class ChoiceMap(MapEstimator):
     l2_ = _Learned[float]("settings.l2")
     feature_gain_ = _Learned[tuple[float, float] | None]("settings.gain")
     features_ = _Learned[Features | None]("features")
+    rater_lapses_ = _Learned[dict[object, float]]("raters.by_name.lapses")
+    rater_lapse_intervals_ = _Learned[dict[object, tuple[float, float]]]("raters.by_name.intervals")
     rater_gain_ = _Learned[tuple[float, float] | None]("raters.gain")
     log_likelihood_ = _Learned[float]("log_likelihood")
     n_iter_ = _Learned[int]("n_iter")
@@ -349,16 +351,6 @@ class ChoiceMap(MapEstimator):
     def cv_scores_(self) -> dict[int, float]:
         """The log-likelihood per held-out answer for each number of dimensions that was tried."""
         return self._fit.settings.scores.all()
-
-    @property
-    def rater_lapses_(self) -> dict[object, float]:
-        """The lapse of each rater; empty without raters, and of files too large to hold."""
-        return {} if self._fit.passes is not None else self._fit.raters.lapses
-
-    @property
-    def rater_lapse_intervals_(self) -> dict[object, tuple[float, float]]:
-        """Of each lapse the 95 % credible interval."""
-        return {} if self._fit.passes is not None else self._fit.raters.intervals
 
     @property
     def raters_(self) -> Literal["one", "weights"]:

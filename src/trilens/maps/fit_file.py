@@ -232,6 +232,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         {name: (told[1], told[2]) for name, told in who.items()},
         weights,
         None if gain is None else tuple(gain),
+        named=header["held"],
     )
     found = Fit(
         model,

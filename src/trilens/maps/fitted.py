@@ -25,7 +25,15 @@ from trilens._parameters import (
     threads_of,
     wrong,
 )
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens._typing import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    Int32Array,
+    IntArray,
+    Progress,
+    RandomState,
+)
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted
 from trilens.counts.central import is_path
@@ -46,11 +54,12 @@ from trilens.maps.fitting import How, Placed, Raters, fit_statements
 from trilens.maps.laplace import NO_L2, lapse_interval, place_errors
 from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
 from trilens.maps.map import Map
-from trilens.maps.passes import Passes, sampled_rows, score, total
+from trilens.maps.passes import Passes, asked_below, sampled_rows, score, total
 from trilens.maps.raters import group_raters
 from trilens.maps.selection import MapSettings
 from trilens.maps.support import Support, support_of
 from trilens.statements import Statements, as_statements
+from trilens.statements.columns import numbers_or_text
 from trilens.statements.combine import side_pairs
 from trilens.study_design import Design, design
 
@@ -164,7 +173,6 @@ class Fit:
         What was chosen: dimensions, penalty, length, shares of features.
     raters : Raters
         The share of careless answers of each rater, and their weights where these were fitted.
-        Of files too large to hold, raters are the numbers that they have in ``sample``.
     features : Features or None
     weights : (m,) array or None
         How often each statement counts.
@@ -249,8 +257,7 @@ class Fit:
         if self.rows_given is None:
             return design(self.sample, in_time=False)
         found = design(self.rows_given)
-        # of files too large to hold, raters are numbers that nobody knows
-        return found if self.passes is None else replace(found, largest_rater=None)
+        return found if self.raters.named else replace(found, largest_rater=None)
 
     @_fact()
     def support(self) -> Support:
@@ -880,11 +887,18 @@ def _fitted(
         read = read_features(features, names, len(order)).reordered(order)
     sample = statements
     if passes is not None:
-        rows_given = _sampled(passes, None if names is None else [names[i] for i in order])
+        share = MOST_FITTED / max(passes.counts.statements, 1)
+        if rows_given is None:
+            ordered = None if names is None else [names[i] for i in order]
+            rows_given = _sampled(passes, share, ordered)
+        else:
+            rows_given = rows_given.take(asked_below(share, rows_given.triples.T))
         sample = rows_given.take(row_order(rows_given))
     assert sample is not None
     seed, rng = seed_of(random_state), generator(random_state)
     placed = fit_statements(sample, weights, read, how, rng, progress)
+    if statements is None:
+        placed = replace(placed, raters=replace(placed.raters, named=False))
     if passes is not None and passes.counts.statements > len(sample):
         placed = replace(placed, map=_refined(passes, placed))
     if progress is not None:
@@ -904,20 +918,33 @@ def _fitted(
     )
 
 
-def _sampled(passes: Passes, names: Any) -> Statements:
-    """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
+def _sampled(passes: Passes, share: float, names: Any) -> Statements:
+    """Some of the statements in files as they were asked; of a question all answers."""
     counts = passes.counts
-    share = MOST_FITTED / max(counts.statements, 1)
     with passes.engine() as engine:
         found = total(engine, passes.parts, sampled_rows, passes.plan, share)
     triples = np.concatenate([rows for rows, _ in found])
-    who = None
-    if all(raters is not None for _, raters in found):
-        who = np.concatenate([raters for _, raters in found])
-    if who is not None and not who.any():
-        who = None
-    # a rater is a number here; 0 stands for one who is not known
-    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
+    raters = _numbered([raters for _, raters in found])
+    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=raters)
+
+
+def _numbered(raters: list[tuple[AnyArray, Int32Array] | None]) -> AnyArray | None:
+    """Raters of parts as numbers, which need less memory than names and are in their order."""
+    known = [each for each in raters if each is not None]
+    if len(known) < len(raters):
+        return None
+    names = numbers_or_text(np.concatenate([names for names, _ in known]))
+    different, number = np.unique(names, return_inverse=True)
+    of_part = np.split(number, np.cumsum([len(names) for names, _ in known])[:-1])
+    who: AnyArray = np.concatenate(
+        [own[place] for own, (_, place) in zip(of_part, known, strict=True)]
+    )
+    if different.dtype.kind not in "UO" or different[0] != "":
+        return who
+    # one who is not known has no number
+    width = len(str(len(different)))
+    texts = np.array(["", *(f"{i:0{width}}" for i in range(1, len(different)))])
+    return np.asarray(texts[who])
 
 
 def _refined(passes: Passes, placed: Placed) -> Map:

@@ -121,6 +121,13 @@ class Raters:
     #: What weights gain in log-likelihood per held-out answer, and its standard
     #: error.
     gain: tuple[float, float] | None = None
+    #: Whether raters are called as in the answers; of files too large to hold they are numbers.
+    named: bool = True
+
+    @property
+    def by_name(self) -> Raters:
+        """The same, of raters whose names are known."""
+        return self if self.named else Raters()
 
 
 @dataclass(frozen=True, eq=False)

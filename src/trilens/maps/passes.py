@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -15,7 +15,7 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, IntArra
 from trilens.answers import Answers
 from trilens.counts import Counted, counted
 from trilens.counts.engines import Engine, open_engine
-from trilens.counts.partition import Partition, Plan, each_batch, partitions, rater_keys
+from trilens.counts.partition import Partition, Plan, each_batch, partitions
 from trilens.errors import ParameterError, option
 from trilens.kinds import Kind, sign
 from trilens.maps.map import Map
@@ -32,22 +32,13 @@ class HeldRows:
     kind: Kind
     #: (m, 3).
     triples: Int32Array
-    #: (m,): see `trilens.counts.partition.rater_keys`.
-    raters: AnyArray | None = None
 
     def parts(self) -> list[HeldRows]:
         """The same in parts that a thread can take."""
         many = max(1, -(-len(self.triples) // _ROWS))
         cut = np.array_split(np.arange(len(self.triples)), many)
         ends = [(rows[0], rows[-1] + 1) if len(rows) else (0, 0) for rows in cut]
-        return [
-            HeldRows(
-                self.kind,
-                self.triples[low:high],
-                None if self.raters is None else self.raters[low:high],
-            )
-            for low, high in ends
-        ]
+        return [HeldRows(self.kind, self.triples[low:high]) for low, high in ends]
 
 
 #: What a task is about.
@@ -83,8 +74,7 @@ class Passes:
             For files of counts, and for objects that are not those of the files.
         """
         if isinstance(given, Statements):
-            who = None if given.raters is None else rater_keys(given.raters)
-            held = HeldRows(given.kind, np.asarray(given.triples), who)
+            held = HeldRows(given.kind, np.asarray(given.triples))
             return cls(counted(given), held.parts(), None, n_threads)
         if not given.in_files or given.in_counts:
             raise ParameterError("a map is made of answers, not of counts of them")
@@ -119,14 +109,14 @@ class Passes:
         return closing(open_engine(self.cluster, self.n_threads))
 
 
-def asked_below(share: float, columns: list[AnyArray]) -> BoolArray:
+def asked_below(share: float, columns: Iterable[AnyArray]) -> BoolArray:
     """Which statements are about questions whose lot, from 0 to 1, lies below a share.
 
     The lot hangs on the three objects alone: an answer to a question asked again is meant too.
     """
     from trilens.maps import _kernels
 
-    a, b, c = columns
+    a, b, c = map(_readonly, columns)
     keys = np.empty(len(a), dtype=np.uint64)
     _kernels.question_keys(a, b, c, 0, keys)
     below: BoolArray = (keys >> np.uint64(11)) / 2.0**53 < share
@@ -136,33 +126,37 @@ def asked_below(share: float, columns: list[AnyArray]) -> BoolArray:
 def batches(
     part: StreamPart, plan: Plan | None, *, raters: bool = False
 ) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
-    """The kind, the three columns of ids and, where asked for, the raters' keys of some rows."""
+    """The kind, the three columns of ids and, where asked for, the raters of some rows."""
     given: Any
     if isinstance(part, HeldRows):
-        given = [(part.kind, list(part.triples.T), part.raters)]
+        given = [(part.kind, list(part.triples.T), None)]
     else:
         assert plan is not None
         given = each_batch(part, plan, raters=raters)
     for kind, columns, who in given:
-        yield kind, [_readonly(column.astype(np.int32, copy=False)) for column in columns], who
+        yield kind, [_readonly(column) for column in columns], who
 
 
 def _readonly(column: AnyArray) -> AnyArray:
     # one type for the compiled loops, whoever owns the memory
-    view = np.ascontiguousarray(column).view()
+    view = np.ascontiguousarray(column, dtype=np.int32).view()
     view.flags.writeable = False
     return view
 
 
 def sampled_rows(
     part: StreamPart, plan: Plan | None, share: float
-) -> list[tuple[Int32Array, AnyArray | None]]:
-    """The statements of a part whose questions are meant, (m, 3), and who gave each."""
+) -> list[tuple[Int32Array, tuple[AnyArray, Int32Array] | None]]:
+    """The statements of a part whose questions are meant, (m, 3); raters, and who gave each."""
     found = []
     for _, columns, raters in batches(part, plan, raters=True):
         inside = asked_below(share, columns)
         rows = np.stack([column[inside] for column in columns], axis=1)
-        found.append((rows, None if raters is None else raters[inside]))
+        who = None
+        if raters is not None:
+            names, place = np.unique(raters[inside], return_inverse=True)
+            who = names, place.astype(np.int32)
+        found.append((rows, who))
     return found
 
 

@@ -31,6 +31,7 @@ from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.likelihood import in_own_order
+from trilens.maps.raters import group_raters
 from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
 from trilens.questions.kind import doubt_kind
 from trilens.questions.reliability.cautions import (
@@ -550,7 +551,7 @@ def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
     collected = {
         "answers": fitted.n_answers,
         "used": fitted.n_answers,
-        "raters": 0 if sample.raters is None else len(set(sample.raters.tolist()) - {0}),
+        "raters": len(group_raters(sample) or ()),
         "objects": fitted.n_objects,
     }
     if inner.passes is not None and inner.passes.counts.n_skipped:
