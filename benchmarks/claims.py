@@ -326,7 +326,7 @@ def features(made: Study) -> Row:
 
 def kind_doubt(made: Study) -> Row:
     """Whether the right kind is suggested for rows of which nobody said what was asked."""
-    from trilens.questions.kind import kind_fit
+    from trilens.maps.kind import kind_fit
 
     S = tl.Statements(made.triples, made.n, kind="central")
     fits = kind_fit(S).fitting

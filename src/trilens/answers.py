@@ -139,6 +139,8 @@ class Answers:
         self.min_seconds, self.min_checks = min_seconds, min_checks
         #: The fit of these answers, where one was made or read: questions ask it.
         self.fitted: Any = None
+        #: Whether a kind that is assumed was compared with the others.
+        self.kind_judged = False
         self._statements: Statements | None = None
         self._found: ReadTables | None = None
         self._selection: Selection | None = None
@@ -316,12 +318,14 @@ class Answers:
         first = sources(file_paths(self.source)[0], encoding=encoding)[0]
         return open_table(first, options)
 
-    def doubt(self, why: str, fits: Kind) -> None:
-        """Say of a kind that is assumed why another one fits the answers."""
+    def judge_kind(self, why: str, fits: Kind | None) -> None:
+        """Say of a kind that is assumed why another one fits the answers, if one does."""
+        self.kind_judged = True
         found = self.everything._found
-        if found is not None:
+        if fits is not None and found is not None:
             reading = replace(found.reading, doubt=why, fits=fits)
             self.everything._found = replace(found, reading=reading)
+            reading.warn()
 
     @property
     def known(self) -> Reading | Counted | None:

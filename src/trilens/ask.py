@@ -24,6 +24,7 @@ from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, option
 from trilens.maps.fit_file import is_fit, load
 from trilens.maps.fitted import Fit, fit
+from trilens.maps.kind import doubt_kind
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import warn_of_unmentioned
 from trilens.maps.registry import MAPS, coordinates, dimensions
@@ -183,10 +184,15 @@ def ask(
 
 
 def opened(data: Any) -> Opened:
-    """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit."""
-    if isinstance(data, Answers) and data.fitted is not None:
-        known: Fit = data.fitted
-        return known
+    """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit.
+
+    Whether answers fit a kind that is assumed is looked at here, for all questions.
+    """
+    if isinstance(data, Answers):
+        if not data.countable:
+            doubt_kind(data)
+        known: Fit | None = data.fitted
+        return data if known is None else known
     if isinstance(data, Opened):
         return data
     if _is_choice_map(data):
@@ -196,7 +202,7 @@ def opened(data: Any) -> Opened:
             )
         return data.fit_
     if is_path(data) and not isinstance(data, list | tuple):
-        return load(data) if is_fit(data) else Answers(data)
+        return load(data) if is_fit(data) else opened(Answers(data))
     return as_statements(data)
 
 

@@ -10,6 +10,7 @@ A message refers to parameters by `option` and `parameter_name`. Python shows th
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from typing import Any
 
 # Around a reference to a parameter in a message; `repr` never yields them.
 _OPEN, _CLOSE = "\x02", "\x03"
+# Between a parameter and what takes it in Python, where that is not what was called.
+_OF = "\x04"
+_TAKEN_BY = re.compile(f"{_OPEN}([^{_CLOSE}{_OF}]*){_OF}(\\w+){_CLOSE}")
 
 __all__ = [
     "AssumedKindWarning",
@@ -56,16 +60,21 @@ class Reference:
     value: Any = None
 
 
-def option(name: str, value: str | int | float | None = None) -> str:
+def option(name: str, value: str | int | float | None = None, of: str = "") -> str:
     """For a message: pass this parameter, with this value if one is given.
+
+    ``of`` is what takes it in Python, where what was called may not.
 
     >>> error = ParameterError(f"use {option('kind', 'odd')} or {option('columns')}")
     >>> print(error)
     use kind='odd' or columns=
     >>> error.said(lambda reference: f"--{reference.name} {reference.value or ''}".strip())
     'use --kind odd or --columns'
+    >>> print(ParameterError(option("skip_bad", True, of="Answers")))
+    Answers(..., skip_bad=True)
     """
-    return f"{_OPEN}{name}={'' if value is None else repr(value)}{_CLOSE}"
+    given = f"{name}={'' if value is None else repr(value)}"
+    return f"{_OPEN}{given}{_OF + of if of else ''}{_CLOSE}"
 
 
 def parameter_name(name: str) -> str:
@@ -93,7 +102,8 @@ class TrilensError(Exception):
     def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
         self.message = message
         self.parameter = parameter
-        super().__init__(message.replace(_OPEN, "").replace(_CLOSE, ""))
+        shown = _TAKEN_BY.sub(r"\2(..., \1)", message)
+        super().__init__(shown.replace(_OPEN, "").replace(_CLOSE, ""))
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -108,7 +118,7 @@ class TrilensError(Exception):
         parts = [start]
         for piece in rest:
             reference, _, text = piece.partition(_CLOSE)
-            name, equals, value = reference.partition("=")
+            name, equals, value = reference.partition(_OF)[0].partition("=")
             try:
                 given = ast.literal_eval(value) if value else None
             except (ValueError, SyntaxError):

@@ -9,7 +9,7 @@ import trilens as tl
 from commandline import run
 from trilens.errors import AssumedKindWarning
 from trilens.kinds import KINDS
-from trilens.questions.kind import KindFit, kind_fit
+from trilens.maps.kind import KindFit, kind_fit
 from trilens.statements import Statements
 
 

@@ -50,6 +50,17 @@ class Command(click.Command):
             found.append(_HELP_ALL)
         return found
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; an option that does not exist is not taken for ``--help``."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            said = error.message
+            if error.option_name in _SEPARATOR_FLAGS:
+                said += " What separates the cells is found from the first rows."
+            near = [each for each in error.possibilities or () if each != "--help"]
+            raise click.NoSuchOption(error.option_name, said, near, ctx) from None
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the help, in sections."""
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
@@ -65,6 +76,8 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
+#: What other tools call the option that says what separates the cells.
+_SEPARATOR_FLAGS = ("--sep", "--separator", "--delimiter", "--delim")
 #: Where the context says that all options are to be shown.
 _ALL = "trilens.help-all"
 
@@ -472,8 +485,11 @@ def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
 def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | None = None) -> None:
     """Say which answers were left out, and how the file was read; ``by`` is yet to be read."""
     from trilens.counts import Counted
-    from trilens.statements.reading import assumed_kind
+    from trilens.maps.kind import doubt_kind
+    from trilens.statements.reading import Reading, assumed_kind
 
+    if isinstance(answers.known, Reading):
+        doubt_kind(answers)
     known = answers.known
     if known is None or answers.in_counts:
         return

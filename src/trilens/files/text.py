@@ -24,6 +24,7 @@ from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned
 from trilens.statements.batch import Fault
 from trilens.statements.cells import is_number
+from trilens.statements.columns import SKIP_BAD
 from trilens.statements.layout import ColumnSpec, ReadOptions, wrong_width
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, names_a_column, roles
@@ -138,7 +139,7 @@ class _Text:
             return Fault(self.label, line, _AGAIN, ",".join(self.names))
         raise FormatError(
             f"{self.label}, row {line:,}: {_AGAIN}, as where files are put one after the other; "
-            f"delete the row, or skip bad rows with {option('skip_bad', True)}"
+            f"delete the row, or {SKIP_BAD}"
         )
 
     def _is_header(self, cells: Sequence[str]) -> bool:
@@ -211,8 +212,7 @@ class _Text:
                 if not self.skip_bad:
                     raise FormatError(
                         f"{self.label}, row {line:,}: {problem}; every row must have the same "
-                        f"columns: correct the row, or skip bad rows with "
-                        f"{option('skip_bad', True)}"
+                        f"columns: correct the row, or {SKIP_BAD}"
                     )
                 faults.append(Fault(self.label, line, problem, ",".join(cells)))
             else:

@@ -51,6 +51,7 @@ from trilens.maps.draws import (
 )
 from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
 from trilens.maps.fitting import How, Placed, Raters, fit_statements
+from trilens.maps.kind import doubt_kind
 from trilens.maps.laplace import NO_L2, lapse_interval, place_errors
 from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
 from trilens.maps.map import Map
@@ -776,6 +777,8 @@ def fit_answers(
         )
     if isinstance(answers, Answers) and not answers.held:
         return _fit_files(answers, how, features, weights, random_state, progress)
+    if isinstance(answers, Answers):
+        doubt_kind(answers)
     given = as_statements(answers)
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import plain, shown
 from trilens._typing import AnyArray
-from trilens.errors import ParameterError, StatementError
+from trilens.errors import ParameterError, StatementError, option
 
 #: The reason for a question that earlier answers chose.
 ADAPTIVE = "adaptive"
@@ -22,6 +22,8 @@ ADAPTIVE = "adaptive"
 REASONS = ("random", ADAPTIVE, "test", "repeat", "shared", "practice", "drawn", "repeated")
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
+#: What to do about bad rows; `Statements` and the questions take answers that skip them.
+SKIP_BAD = f"skip bad rows with {option('skip_bad', True, of='Answers')}"
 #: What is taken as statements.
 TAKEN = "give Statements, Answers, an (m, 3) array of ids, rows of three names, or a table"
 

@@ -12,7 +12,14 @@ from trilens._parameters import whole_number
 from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, columns as kind_columns
 from trilens.statements.columns import as_list, one_line
-from trilens.statements.patterns import LEAST, listed_values, propose, stranger, to_fill_in
+from trilens.statements.patterns import (
+    LEAST,
+    folded,
+    listed_values,
+    propose,
+    stranger,
+    to_fill_in,
+)
 from trilens.statements.roles import (
     BY_SIDE,
     KIND_OF_ROLE,
@@ -202,8 +209,15 @@ class ColumnSpec:
             not column.isdigit() for _, column in self.mapping or ()
         )
 
+    @property
+    def repeated(self) -> dict[str, str]:
+        """The columns that a row has once for each of its questions, with {} for their number."""
+        return {role: column for role, column in self.mapping or () if "{}" in column}
+
     @staticmethod
     def _position(column: str, header: Sequence[str] | None, n: int) -> int | None:
+        if header is not None and "{}" in column:
+            return next(iter(numbered(column, header).values()), None)
         if header is not None:
             exact = [i for i, name in enumerate(header) if name == column]
             alike = [i for i, name in enumerate(header) if key(column) and key(name) == key(column)]
@@ -213,6 +227,18 @@ class ColumnSpec:
         if column.isascii() and column.isdigit() and 1 <= int(column) <= n:
             return int(column) - 1
         return None
+
+
+def numbered(pattern: str, names: Sequence[str]) -> dict[str, int]:
+    """Where the columns are that a pattern stands for, by what they have in the place of {}.
+
+    >>> numbered("t{}_a", ["who", "t1_a", "t1_b", "t2_a"])
+    {'1': 1, '2': 3}
+    """
+    before, _, after = pattern.partition("{}")
+    wanted = re.compile(rf"{re.escape(before)}(\d+){re.escape(after)}")
+    found = {i: wanted.fullmatch(name.strip()) for i, name in enumerate(names)}
+    return {match[1]: i for i, match in found.items() if match}
 
 
 def column_spec(columns: ColumnsLike | ColumnSpec | None) -> ColumnSpec | None:
@@ -291,10 +317,10 @@ class Layout:
         return {role: self.names[at] for role, at in every.items()}
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """The names of the columns that are not read."""
+    def unused(self) -> list[int]:
+        """The columns that are not read."""
         used = {*self.objects, *self.others.values()}
-        return tuple(name for i, name in enumerate(self.names) if i not in used)
+        return [i for i in range(len(self.names)) if i not in used]
 
     def position(self, name: str, label: str | None) -> int:
         """Where a column is that says something beside the objects, by its name or number."""
@@ -604,6 +630,10 @@ def _unknown(
     if "shown_4" in at:
         looks = f"more than three objects are shown at a time; {looks}"
     word = "column" if len(lacking) == 1 else "columns"
+    several = folded(names, rows) if table.header else None
+    if several is not None:
+        names, rows = tuple(several[0]), several[1]
+        at = by_rank(roles(names))
     found = propose(names, rows, header=table.header, kind=kind)
     advice = f"say what they hold with {found}"
     if found is None:
@@ -611,7 +641,9 @@ def _unknown(
     elif "rater=" not in found.columns:
         advice += "; if a column names the person, add rater=COLUMN"
     stems = [key(name).rstrip("0123456789") for name in names if name[-1:].isdigit()]
-    if found is None and any(stems.count(stem) > 2 for stem in set(stems)):
+    if several is not None:
+        advice += ", where {} stands for the numbers of a row's questions"
+    elif found is None and any(stems.count(stem) > 2 for stem in set(stems)):
         advice += (
             f"; if each column is a question, give a table of the objects that it shows with "
             f"{option('questions')}"

@@ -19,7 +19,7 @@ import numpy as np
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.errors import FormatError, ParameterError, StatementError, option
-from trilens.statements.columns import as_list, quoted
+from trilens.statements.columns import SKIP_BAD, as_list, quoted
 
 if TYPE_CHECKING:
     from trilens.statements.batch import Batch
@@ -317,7 +317,7 @@ def missing_cell(place: str, seen: str, column: str) -> StatementError:
     what = "an empty cell" if not seen.strip() else quoted(seen)
     return StatementError(
         f"{place}: {what} in {column} does not name an object; "
-        f"fill it in, leave the row out, or skip bad rows with {option('skip_bad', True)}"
+        f"fill it in, leave the row out, or {SKIP_BAD}"
     )
 
 

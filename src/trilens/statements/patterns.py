@@ -288,6 +288,39 @@ def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]], most: int
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
 
 
+def folded(
+    names: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]] | None:
+    """Columns of several questions, ``t1_a``, ``t1_b``, ``t2_a``, ..., as those of one, ``t{}_a``.
+
+    The rows are those of all questions. None where fewer than three columns are repeated alike.
+
+    >>> folded(["who", "t1_a", "t1_b", "t1_c", "t2_a", "t2_b", "t2_c"], [list("pabcabd")])
+    (['t{}_a', 't{}_b', 't{}_c', 'who'], [['a', 'b', 'c', 'p'], ['a', 'b', 'd', 'p']])
+    """
+    groups: dict[str, dict[str, int]] = {}
+    for i, name in enumerate(names):
+        for run in re.finditer(r"\d+", name):
+            pattern = f"{name[: run.start()]}{{}}{name[run.end() :]}"
+            groups.setdefault(pattern, {})[run[0]] = i
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for pattern, columns in groups.items():
+        alike.setdefault(tuple(columns), []).append(pattern)
+    found = [each for each in alike.items() if len(each[0]) > 1 and len(each[1]) > 2]
+    if not found:
+        return None
+    numbers, patterns = max(found, key=lambda each: len(each[0]) * len(each[1]))
+    taken = {groups[pattern][n] for pattern in patterns for n in numbers}
+    others = [i for i in range(len(names)) if i not in taken]
+    whole = [row for row in rows[:ROWS] if len(row) == len(names)]
+    made = [
+        [row[i] for i in (*(groups[pattern][n] for pattern in patterns), *others)]
+        for row in whole
+        for n in numbers
+    ]
+    return [*patterns, *(names[i] for i in others)], made
+
+
 def first_values(rows: Sequence[Sequence[str]], i: int, most: int = 3) -> list[str]:
     """The first different values of a column."""
     found: dict[str, None] = {}

@@ -33,7 +33,7 @@ from trilens.statements.batch import (
     texts_of,
 )
 from trilens.statements.cells import is_whole_text
-from trilens.statements.columns import one_line, quoted, text_array
+from trilens.statements.columns import SKIP_BAD, one_line, quoted, text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
 from trilens.statements.patterns import likely_raters, quotable
@@ -284,14 +284,15 @@ def read_tables(
     layout = tables[0].layout
     told = options.kind is not None or all(table.kind is not None for table in tables)
     statements = found[0] if len(found) == 1 else concatenate(found)
-    left_out = _left_out(tables[0], extra)
+    unused = _unused(tables[0], extra)
     conditions = set[str]().union(*(each.conditions for each in passes))
     reading = Reading(
         files=tuple(table.label or "table" for table in tables),
         kind=kind,
         kind_told=told,
         columns=_read_from(tables),
-        left_out=left_out,
+        # as pandas writes its index, without a name
+        left_out=tuple(layout.names[i].strip() or f"column {i + 1}" for i in unused),
         header=layout.header,
         rows=sum(map(len, found)),
         objects=objects.n_objects,
@@ -301,7 +302,7 @@ def read_tables(
         checks=Checks.joined(checks_of(batch, kind) for each in passes for batch in each.checks),
         set_aside=dict(sum((each.aside for each in passes), Counter[str]())),
         conditions=tuple(sorted(conditions)) if len(conditions) > 1 else (),
-        concerns=concerns_about(passes[0], statements, left_out),
+        concerns=concerns_about(passes[0], statements, unused),
     )
     if not told:
         doubt = doubt_about(statements)
@@ -341,12 +342,12 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
     return next(iter(said))
 
 
-def _left_out(table: AnswerTable, extra: Sequence[str]) -> tuple[str, ...]:
+def _unused(table: AnswerTable, extra: Sequence[str]) -> list[int]:
     """The columns that were not read in any way."""
-    asked = {table.layout.names[table.layout.position(name, table.label)] for name in extra}
-    return tuple(
-        name for name in table.layout.left_out if name not in asked | table.table.read_from
-    )
+    layout = table.layout
+    asked = {layout.names[layout.position(name, table.label)] for name in extra}
+    known = asked | table.table.read_from
+    return [i for i in layout.unused if layout.names[i] not in known]
 
 
 def _read_from(tables: Sequence[AnswerTable]) -> dict[str, str]:
@@ -440,8 +441,7 @@ def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementErr
     if not faults or str(error).startswith(str(faults[0]).partition(": ")[0] + ": "):
         return error
     return StatementError(
-        f"{faults[0]}; correct the row, leave it out, or skip bad rows with "
-        f"{option('skip_bad', True)} ({len(faults):,} rows are bad)"
+        f"{faults[0]}; correct the row, leave it out, or {SKIP_BAD} ({len(faults):,} rows are bad)"
     )
 
 
@@ -514,12 +514,10 @@ def _agreement(questions: AnyArray, answers: AnyArray) -> tuple[float, int]:
 
 
 def concerns_about(
-    found: Pass, statements: Statements, left_out: Sequence[str]
+    found: Pass, statements: Statements, unused: Sequence[int]
 ) -> tuple[Concern, ...]:
     """What to say of the answers of a table, in the order of its weight."""
     table = found.of
-    names = list(table.layout.names)
-    unused = [i for i, name in enumerate(names) if name in left_out]
     return (
         *_about_raters(table, unused),
         *_about_marks(table, unused),
@@ -535,18 +533,23 @@ def _column(table: AnswerTable, i: int) -> str:
 
 
 def _about_raters(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
-    if "rater" in table.layout.others or table.rater is not None or not unused:
+    if "rater" in table.layout.others or table.rater is not None:
         return []
     taken = set(range(len(table.layout.names))) - set(unused)
     likely = likely_raters(table.layout.names, table.table.first, taken)
     example = f"rater={likely[0]}" if likely else "rater=COLUMN"
     perhaps = f" (perhaps {', '.join(likely)})" if likely else ""
+    remedy = f"If one does, add --columns {example} (in Python: columns='{example}')."
+    if not unused:
+        if "round" in table.layout.others:  # rounds stand for raters
+            return []
+        remedy = "If several people answered, add a column rater to the file."
     return [
         Concern(
             "raters",
             f"No column names the person{perhaps}.",
             "Careless raters are not found, and intervals may be too narrow.",
-            f"If one does, add --columns {example} (in Python: columns='{example}').",
+            remedy,
             tuple(likely),
         )
     ]

@@ -13,6 +13,11 @@ from trilens.kinds import n_questions
 from trilens.statements.combine import question_keys, questions
 from trilens.statements.value import Kind, Statements
 
+#: With fewer different rows equal numbers of them may be chance or design.
+_FEW_ROWS = 20
+#: Beyond, telling rows apart takes seconds.
+_MOST_ROWS = 300_000
+
 
 @dataclass(frozen=True)
 class RaterSummary:
@@ -171,6 +176,28 @@ def _agreed(statements: Statements, rater: AnyArray, n: int) -> tuple[AnyArray, 
     others = votes[question] - own_votes
     equal = np.bincount(rater, others[np.arange(len(answer)), answer], minlength=n)
     return equal, np.bincount(rater, others.sum(axis=1), minlength=n)
+
+
+def copies(statements: Statements) -> int:
+    """A number of which the times that every row occurs are multiples: 2 for a file read twice.
+
+    >>> copies(Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central"))
+    3
+    """
+    m = len(statements)
+    if not 2 * _FEW_ROWS <= m <= _MOST_ROWS:
+        return 1
+    known = (statements.raters, statements.rounds, statements.seconds, statements.places)
+    codes, times = np.zeros(m, dtype=np.int64), np.array([m])
+    # rows that are equal in all columns are equal in the first ones: most often these tell
+    for values in (*statements.triples.T, *(own for own in known if own is not None)):
+        different, column = np.unique(values, return_inverse=True)
+        _, codes, times = np.unique(
+            codes * len(different) + column, return_inverse=True, return_counts=True
+        )
+        if np.gcd.reduce(times) < 2:
+            return 1
+    return int(np.gcd.reduce(times)) if len(times) >= _FEW_ROWS else 1
 
 
 def _median(seconds: AnyArray | None) -> float | None:

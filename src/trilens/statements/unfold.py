@@ -18,13 +18,14 @@ import pyarrow as pa
 from trilens.errors import FormatError, StatementError, option
 from trilens.statements.batch import Fault, row_error
 from trilens.statements.cells import cells_of, images_in, list_of
-from trilens.statements.columns import one_line, quoted
+from trilens.statements.columns import SKIP_BAD, one_line, quoted
 from trilens.statements.layout import (
     ColumnSpec,
     ReadOptions,
     by_rank,
     column_roles,
     layout_error,
+    numbered,
     refuse_more_picks,
 )
 from trilens.statements.names import is_integer, is_missing
@@ -53,7 +54,12 @@ _ID = frozenset(
 )
 _LETTERS = (("a", "b", "c"), ("x", "y", "z"), ("1", "2", "3"))
 
+#: What tells a question's answer.
+_ANSWERS = ("chosen", "central", "odd", "near")
+
 Answers = list[tuple[str | None, ...]]
+#: What is known of a question: the columns that hold it, or what it is for everybody.
+Trial = tuple[int | str | None, ...]
 #: From the cells of a row, by position, and its number: the cells of its answers, and how many
 #: questions have none.
 Unfold = Callable[[Mapping[int, str | None], int], tuple[Answers, int]]
@@ -165,6 +171,11 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
             )
         return table, options
     spec = options.columns
+    if spec is not None and spec.repeated and table.header:
+        own = _blocks(table, spec)
+        mapping = tuple(pair for pair in spec.mapping or () if not own.uses(pair[0]))
+        left = replace(options, columns=ColumnSpec(mapping=mapping) if mapping else None)
+        return unfolded(own.of(table, options.skip_bad), left)
     named = table
     if spec is not None and spec.names is not None:
         if len(spec.names) != len(table.names):
@@ -510,7 +521,7 @@ def _joined(table: NamedTable, by_id: int, questions: Questions) -> Unfolding:
         if name not in questions.of:
             raise StatementError(
                 f"there is no question {quoted(name)} in {questions.label}; add it there, "
-                f"or skip bad rows with {option('skip_bad', True)}"
+                f"or {SKIP_BAD}"
             )
         own = (name,) if "question_id" in made else ()
         return [(*_anchor(questions.anchors, name), *questions.of[name], *own)], 0
@@ -534,51 +545,86 @@ def _wide(
     of: Mapping[str, tuple[str, ...]],
     anchors: Mapping[str, str],
 ) -> Unfolding:
+    """A row for each participant, and a column for each question."""
     times = _times_of(table.names, columns)
-    who, own = _who(table, at)
     text_row = _row_of_texts(table, columns, of)
     width = len(next(iter(of.values())))
     _refuse_codes(table, columns, of, 1 if text_row is not None else 0)
     made = (
-        *(["rater"] if own else []),
         "question_id",
         *(["anchor"] if anchors else []),
         *SHOWN[:width],
         "chosen",
         *(["seconds"] if times else []),
     )
-    needs = (*columns, *times.values(), *([who] if own and who is not None else []))
+    trials: list[Trial] = [
+        (name, *_anchor(anchors, name), *of[name], i, *([times.get(i)] if times else []))
+        for i, name in columns.items()
+    ]
+    listed = one_line(", ".join(table.names[i] for i in list(columns)[:3]), 60)
+    more = len(columns) - 3
+    note = f"{len(columns):,} columns of answers ({listed}{', ...' if more > 0 else ''})"
+    return _of_participants(table, at, made, trials, note, text_row)
+
+
+def _blocks(table: NamedTable, spec: ColumnSpec) -> Unfolding:
+    """A row for each participant, and in it several columns for each question of his own."""
+    columns = {role: numbered(column, table.names) for role, column in spec.repeated.items()}
+    numbers = next(iter(columns.values()))
+    for role, found in columns.items():
+        for number in sorted(found.keys() ^ numbers.keys())[:1]:
+            raise layout_error(
+                table.label,
+                f"{role}={spec.repeated[role]} stands for {len(found)} columns and "
+                f"{next(iter(spec.repeated.values()))} for {len(numbers)}: not both have the "
+                f"number {number}",
+            )
+    others = ColumnSpec(mapping=tuple(pair for pair in spec.mapping or () if "{}" not in pair[1]))
+    at = by_rank(column_roles(table.names, others, table.label, True))
+    trials: list[Trial] = [tuple(found[n] for found in columns.values()) for n in numbers]
+    note = f"{len(numbers):,} questions in each row"
+    return _of_participants(table, at, tuple(columns), trials, note)
+
+
+def _of_participants(
+    table: NamedTable,
+    at: Mapping[str, int],
+    made: tuple[str, ...],
+    trials: Sequence[Trial],
+    note: str,
+    text_row: int | None = None,
+) -> Unfolding:
+    """Rows of participants, each with the answers to these questions; one may be a header."""
+    who, own = _who(table, at)
+    answer = next(made.index(role) for role in (*_ANSWERS, made[0]) if role in made)
+    used = {cell for trial in trials for cell in trial if isinstance(cell, int)}
 
     def unfold(cells: Mapping[int, str | None], number: int) -> tuple[Answers, int]:
         if number == text_row:
             return [], 0
         rater = () if not own else (str(number) if who is None else cells[who],)
         found: Answers = []
-        for i, name in columns.items():
-            if cells[i] is None or _not_answered(cells[i] or "", of[name]):
-                continue
-            took = (cells[times[i]] if i in times else None,) if times else ()
-            found.append((*rater, name, *_anchor(anchors, name), *of[name], cells[i], *took))
-        return found, len(columns) - len(found)
+        for trial in trials:
+            row = [cells[each] if isinstance(each, int) else each for each in trial]
+            given = row.pop(answer)
+            if given is not None and not _not_answered(given, row):
+                found.append((*rater, *row[:answer], given, *row[answer:]))
+        return found, len(trials) - len(found)
 
-    said = "each row is a rater" if own and who is None else ""
-    if own and who is not None:
-        said = f"raters from {table.names[who]}"
-    listed = one_line(", ".join(table.names[i] for i in list(columns)[:3]), 60)
-    more = len(columns) - 3
-    note = f"{len(columns):,} columns of answers ({listed}{', ...' if more > 0 else ''})"
+    if own:
+        note += "; each row is a rater" if who is None else f"; raters from {table.names[who]}"
     return Unfolding(
-        made,
-        tuple(dict.fromkeys(needs)),
+        (*(["rater"] if own else []), *made),
+        (*used, *([who] if own and who is not None else [])),
         unfold,
-        gone=frozenset({*columns, *times.values()}),
-        note=f"{note}; {said}" if said else note,
+        gone=frozenset(used),
+        note=note,
         counted="cells without an answer (empty or -99) skipped: {n:,}",
-        roles=frozenset(made),
+        roles=frozenset({*made, "rater"} if own else made),
     )
 
 
-def _not_answered(cell: str, objects: Sequence[str]) -> bool:
+def _not_answered(cell: str, objects: Sequence[str | None]) -> bool:
     """Whether a question was seen and not answered, as Qualtrics and SPSS say it."""
     return plain(cell) == _NOT_ANSWERED and cell not in objects
 

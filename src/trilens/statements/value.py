@@ -86,7 +86,7 @@ def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
     return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
 
 
-def check_triples(triples: AnyArray, n_objects: int) -> None:
+def check_triples(triples: AnyArray, n_objects: int, names: Sequence[str] | None = None) -> None:
     """Raise `StatementError` at the first row that is not three different ids in range."""
     for start in range(0, len(triples), _CHUNK):
         part = triples[start : start + _CHUNK]
@@ -103,9 +103,10 @@ def check_triples(triples: AnyArray, n_objects: int) -> None:
         if twice.any():
             row = int(np.flatnonzero(twice)[0])
             x, y, z = part[row].tolist()
+            twin = x if x in (y, z) else y
             raise StatementError(
-                f"object {x if x in (y, z) else y} appears twice in one statement; "
-                f"a statement names three different objects",
+                f"object {twin if names is None else repr(names[twin])} appears twice in one "
+                f"statement; a statement names three different objects",
                 row=start + row,
             )
 
@@ -370,7 +371,7 @@ class Statements:
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
-        check_triples(given, n)
+        check_triples(given, n, named)
         ids = np.ascontiguousarray(given, dtype=np.int32).view()
         ids.flags.writeable = False
         m = len(ids)

@@ -14,6 +14,7 @@ from trilens.agreement import Rate, Repeats, gave_much
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.reading import Reading
+from trilens.statements.summary import copies
 from trilens.study_design import Design
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
@@ -24,10 +25,6 @@ _LEVEL = 0.001
 _MANY_WRONG = 0.25
 #: With fewer repeated questions their agreement is not judged.
 _FEW_REPEATS = 50
-#: With fewer different rows equal numbers of them may be chance or design.
-_FEW_ROWS = 20
-#: Beyond, telling rows apart takes seconds.
-_MOST_ROWS = 300_000
 
 
 @dataclass(frozen=True)
@@ -128,22 +125,8 @@ def about_duplicates(statements: Statements) -> list[Caution]:
     >>> [caution.what for caution in about_duplicates(S)]
     ['Every row occurs in the data a multiple of 3 times.']
     """
-    m = len(statements)
-    if not 2 * _FEW_ROWS <= m <= _MOST_ROWS:
-        return []
-    known = (statements.raters, statements.rounds, statements.seconds, statements.places)
-    codes, times = np.zeros(m, dtype=np.int64), np.array([m])
-    # rows that are equal in all columns are equal in the first ones: most often these tell
-    for values in (*statements.triples.T, *(own for own in known if own is not None)):
-        different, column = np.unique(values, return_inverse=True)
-        _, codes, times = np.unique(
-            codes * len(different) + column, return_inverse=True, return_counts=True
-        )
-        if np.gcd.reduce(times) < 2:
-            return []
-    if len(times) < _FEW_ROWS:
-        return []
-    return [Caution("copies", {"times": int(np.gcd.reduce(times))})]
+    times = copies(statements)
+    return [Caution("copies", {"times": times})] if times > 1 else []
 
 
 def about_noise(m: int, hits: int, chance: float) -> list[Caution]:

@@ -30,10 +30,10 @@ from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
+from trilens.maps.kind import doubt_kind
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.raters import group_raters
 from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
-from trilens.questions.kind import doubt_kind
 from trilens.questions.reliability.cautions import (
     Caution,
     about_amounts,
@@ -284,8 +284,7 @@ def reliability(
         asked_for = any(each is not None for each in (by, catch, repeated, selection))
         if not given.held and not asked_for:
             return _of_passes(given, fit(given, random_state=seed) if fitted is None else fitted)
-        if given.kind_assumed:
-            doubt_kind(given)
+        doubt_kind(given)
         reading, every = given.reading, given.with_repeats
         if every is not given:
             # questions that were repeated tell how well raters agree with themselves

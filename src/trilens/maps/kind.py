@@ -9,11 +9,8 @@ import numpy as np
 
 from trilens._typing import Int32Array, RandomState
 from trilens.answers import Answers
-from trilens.calibration import (
-    KIND_ERRORS,
-)
+from trilens.calibration import KIND_ERRORS
 from trilens.kinds import KINDS, Kind, chance
-from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.statements.value import StatementsLike, as_statements
 
@@ -103,6 +100,8 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     >>> kind_fit(Statements([[0, 1, 2]] * 9, kind="central")).accuracy
     {}
     """
+    from trilens.maps.choice_map import ChoiceMap
+
     S = as_statements(S)
     rng = np.random.default_rng(random_state)
     rows = S.triples[np.sort(rng.permutation(len(S))[:_MOST])]
@@ -136,9 +135,10 @@ def doubt_kind(answers: Answers) -> None:
     What speaks against the kind that is assumed is then part of what was understood of the file
     (`Answers.reading`), and said with it.
     """
-    reading = None if not answers.held or answers.in_counts else answers.reading
-    if reading is None or reading.kind_told or reading.fits is not None:
+    if answers.kind_judged or not answers.held or not answers.kind_assumed:
+        return
+    reading = answers.reading
+    if reading is None or reading.fits is not None:
         return
     found = kind_fit(answers.read())
-    if found.fitting is not None:
-        answers.doubt(str(found), found.fitting)
+    answers.judge_kind(str(found), found.fitting)
