@@ -111,16 +111,13 @@ class Batch:
 
     def arrays(self) -> list[AnyArray]:
         """Integer names as arrays, without a copy where they are of one piece."""
-        return [
-            column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
-            for column in self.objects.columns
-        ]
+        return [numbers_in(column) for column in self.objects.columns]
 
     def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
         """Integer names as arrays, a few thousand rows at a time, and where each piece begins."""
         start = 0
         for rows in self.objects.to_batches(max_chunksize=_PIECE):
-            yield start, [column.to_numpy() for column in rows.columns]
+            yield start, [numbers_in(column) for column in rows.columns]
             start += rows.num_rows
 
     def place(self, row: int) -> str:
@@ -150,9 +147,9 @@ class Batch:
         if role == "rater":
             number = pa.types.is_integer(column.type) and not column.null_count
             plain = number and not self.text_raters
-            return np.asarray(column.to_numpy()) if plain else texts_of(column, self.words)
+            return numbers_in(column) if plain else texts_of(column, self.words)
         if role == "seconds":
-            return np.asarray(column.to_numpy() / 1000 if self.milli else column.to_numpy())
+            return numbers_in(column) / 1000 if self.milli else numbers_in(column)
         if role == "place":
             return self._known_places(column, strict)
         if role == "reason":
@@ -281,6 +278,16 @@ def _name(identity: int, names: tuple[str, ...] | None) -> str:
     return quoted(str(identity) if names is None else names[identity])
 
 
+def numbers_in(column: Any) -> AnyArray:
+    """Numbers as an array, NaN where missing, without a copy where they are of one piece."""
+    if column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    # `to_numpy` imports pandas, wherever that is installed, and a third of a second is gone
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    arrays = [np.from_dlpack(piece) for piece in pieces]
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, np.int64), *arrays])
+
+
 def parts(column: Any) -> tuple[AnyArray, list[str]]:
     """``(m,)`` indices and the values of a dictionary column (or of text, encoded)."""
     if not pa.types.is_dictionary(column.type):
@@ -289,7 +296,7 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
     indices = whole.indices.fill_null(-1) if whole.null_count else whole.indices
-    return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
+    return numbers_in(indices), whole.dictionary.to_pylist()
 
 
 def texts_of(column: Any, words: bool = False) -> AnyArray:
@@ -306,7 +313,7 @@ def texts_of(column: Any, words: bool = False) -> AnyArray:
 def _integers_or_text(column: Any, words: bool) -> AnyArray:
     """int64 where every cell is an integer in its plain form, text otherwise."""
     if pa.types.is_integer(column.type) and not column.null_count:
-        return np.asarray(column.to_numpy()).astype(np.int64, copy=False)
+        return numbers_in(column).astype(np.int64, copy=False)
     at, values = parts(column)
     if len(at) and at.min() >= 0 and all(v and _INTEGER_TEXT.fullmatch(v) for v in values):
         return np.array([int(value) for value in values], dtype=np.int64)[at]
@@ -400,7 +407,7 @@ def are_chosen_by_name(batch: Batch) -> bool:
     """Whether every chosen object is one of those to choose from, by its name."""
     first = 1 if batch.form == "shown" else 2
     if batch.integers:
-        columns = [column.to_numpy() for column in batch.objects.columns]
+        columns = batch.arrays()
     else:
         columns = list(_codes(batch)[0].T)
     found = np.zeros(len(batch), dtype=np.bool_)

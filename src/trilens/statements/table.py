@@ -28,6 +28,7 @@ from trilens.statements.batch import (
     Fault,
     are_chosen_by_name,
     distinct,
+    numbers_in,
     parts,
     place,
     row_error,
@@ -619,7 +620,7 @@ class Pass:
         if told == "ms":
             self.notes["unit"] = f"{name} in ms"
             return
-        values = column.slice(0, ENOUGH).to_numpy()
+        values = numbers_in(column.slice(0, ENOUGH))
         values = values[np.isfinite(values)]
         if not len(values):
             return
@@ -690,8 +691,8 @@ class Pass:
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise wrong_type(column, name, self._label, "seconds must be numbers")
         numbers = column.cast(pa.float64(), safe=False)
-        values = numbers.to_numpy()
-        return numbers, np.asarray((values < 0) & np.isfinite(values))
+        seconds = numbers_in(numbers)
+        return numbers, np.asarray((seconds < 0) & np.isfinite(seconds))
 
     def _seconds(self, column: Any, name: str, rows: Rows) -> Any:
         times, wrong = self._times(column, name)
