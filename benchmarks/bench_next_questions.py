@@ -30,17 +30,17 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import os
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import trilens as tl
+from claims import journal, resume
 from designs import SHAPES, Shape, _choose, _scores, centrality_of
 from trilens.statements.combine import question_keys
 
@@ -319,7 +319,7 @@ def measure(job: tuple[str, int]) -> Row:
         errors = replay_people(shape, way, number)
     else:
         errors = replay(kind, way, int(n), int(wrong) / 100, number, shape)
-    return {"cell": cell, "study": number, "errors": errors, "cpu": time.process_time() - begin}
+    return {"cell": cell, "seed": number, "errors": errors, "cpu": time.process_time() - begin}
 
 
 def table(rows: list[Row]) -> None:
@@ -394,14 +394,9 @@ def saved(own: Array, by_chance: Array) -> list[tuple[float, bool]]:
     return found
 
 
-def run_studies(
-    description: str,
-    cells_of: Iterable[str],
-    measure: Callable[[tuple[str, int]], Row],
-    table: Callable[[list[Row]], None],
-) -> None:
+def main() -> None:
     """Measure the studies that the command line asks for and the file does not hold yet."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cells", default="*", help="patterns, with commas between")
@@ -413,27 +408,17 @@ def run_studies(
     )
     args = parser.parse_args()
     if args.table:
-        table([row for file in args.table for row in _rows(file)])
+        table([row for file in args.table for row in journal(file)])
         return
-    rows = _rows(args.out) if args.out is not None and args.out.exists() else []
-    done = {(row["cell"], row["study"]) for row in rows}
-    studies = range(args.first, args.first + (2 if args.quick else args.studies))
-    cells = [
-        cell for cell in cells_of if any(fnmatch.fnmatch(cell, p) for p in args.cells.split(","))
+    wanted = [
+        cell for cell in cells() if any(fnmatch.fnmatch(cell, p) for p in args.cells.split(","))
     ]
-    jobs = [(cell, study) for study in studies for cell in cells if (cell, study) not in done]
-    with ProcessPoolExecutor(args.jobs) as pool:
-        for row in pool.map(measure, jobs, chunksize=1):
-            rows.append(row)
-            if args.out is not None:
-                with args.out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-    table([row for row in rows if row["cell"] in cells])
-
-
-def _rows(file: Path) -> list[Row]:
-    return [json.loads(line) for line in file.read_text().splitlines()]
+    studies = range(args.first, args.first + (2 if args.quick else args.studies))
+    with tempfile.TemporaryDirectory() as folder:
+        file = args.out or Path(folder) / "studies.jsonl"
+        resume(file, [(cell, study) for study in studies for cell in wanted], measure, args.jobs)
+        table([row for row in journal(file) if row["cell"] in wanted])
 
 
 if __name__ == "__main__":
-    run_studies(__doc__, cells(), measure, table)
+    main()

@@ -442,7 +442,6 @@ def measured(cell: str, seed: int) -> Row:
 
 def run(args: argparse.Namespace) -> None:
     """Measure the studies that the journal does not hold yet, a study of each cell in turn."""
-    done = {(row["cell"], row["seed"]) for row in journal(args.journal)}
     wanted = [
         cell
         for cell in cells()
@@ -450,18 +449,31 @@ def run(args: argparse.Namespace) -> None:
         and fnmatch.fnmatch(cell, args.cells)
     ]
     seeds = range(FIRST_SEED, FIRST_SEED + args.studies)
-    jobs = [(cell, seed) for seed in seeds for cell in wanted if (cell, seed) not in done]
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=PAGE.parent
     ).stdout.strip()
-    with ProcessPoolExecutor(args.jobs) as pool:
-        for row in pool.map(_measured, jobs, chunksize=1):
-            with args.journal.open("a") as file:
-                file.write(json.dumps({**row, "commit": commit}) + "\n")
+    jobs = [(cell, seed) for seed in seeds for cell in wanted]
+    resume(args.journal, jobs, _measured, args.jobs, commit=commit)
 
 
 def _measured(job: tuple[str, int]) -> Row:
     return measured(*job)
+
+
+def resume(
+    file: Path,
+    jobs: Iterable[tuple[str, int]],
+    measure: Callable[[tuple[str, int]], Row],
+    processes: int,
+    **about: str,
+) -> None:
+    """Measure the cells and seeds that a journal does not hold yet, and add each as it is done."""
+    done = {(row["cell"], row["seed"]) for row in journal(file)}
+    with ProcessPoolExecutor(processes) as pool:
+        missing = [job for job in jobs if job not in done]
+        for row in pool.map(measure, missing, chunksize=1):
+            with file.open("a") as lines:
+                lines.write(json.dumps({**row, **about}) + "\n")
 
 
 def journal(file: Path = JOURNAL) -> list[Row]:
