@@ -30,6 +30,7 @@ from trilens.maps.map import warn_of_unmentioned
 from trilens.maps.registry import MAPS, coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
+from trilens.statements.value import refuse_answers, statements_to_fit
 
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
@@ -373,30 +374,31 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
     return replace(result, **changed)
 
 
-def asked_of(
-    map: Any, statements: Statements, features: Any = None, random_state: RandomState = 0
-) -> tuple[Any, str]:
-    """What an estimator asks its question about, and by which method.
+def asked_by(
+    estimator: Any, X: StatementsLike, y: Any, features: Any
+) -> tuple[Statements, Any, str]:
+    """The statements that an estimator is fitted to, what it asks about, and by which method.
 
-    Parameters
-    ----------
-    map : str or ChoiceMap
-        The name of a method, or a map to be fitted; it is cloned.
+    Its ``map`` is the name of a method, or a map to be fitted, which is cloned.
     """
     from sklearn.base import clone
 
+    statements = statements_to_fit(X, estimator.kind, estimator)
+    refuse_answers(y, X, statements)
+    map = estimator.map
     if _is_choice_map(map):
         fitted = clone(map).fit(statements, features=features)
         fitted.tell_doubts()
-        return fitted.fit_, "choice"
+        return statements, fitted.fit_, "choice"
     if not isinstance(map, str):
         raise wrong("map", map, "the name of a method, or a ChoiceMap")
     if features is None:
         warn_of_unmentioned(statements, "what is said of them means nothing")
-        return statements, map
+        return statements, statements, map
     if map not in ("auto", "choice"):
         raise ParameterError(
             f"features serve the choice map; {option('method', map)} takes none",
             parameter="features",
         )
-    return fit(statements, features=features, random_state=random_state), "choice"
+    fitted = fit(statements, features=features, random_state=estimator.random_state)
+    return statements, fitted, "choice"

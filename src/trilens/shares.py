@@ -25,8 +25,11 @@ __all__ = ["DepthIntervals", "counted_intervals"]
 
 def counted_shares(statements: Statements | Counted | CentralCounts) -> FloatArray:
     """`centrality`; NaN where every question was chosen by earlier answers, and none counts."""
-    chosen = statements.chosen if isinstance(statements, Statements) else None
-    if chosen is not None and chosen.all():
+    if (
+        isinstance(statements, Statements)
+        and len(statements)
+        and not statements.asked_at_random.any()
+    ):
         return np.full(statements.n_objects, np.nan)
     return centrality(statements)
 

@@ -157,8 +157,7 @@ def _suits_krng(given: Opened) -> bool:
     if isinstance(given, Counted | CentralCounts | PairCounts):
         return given.kind == "central" and given.n_objects <= _PAIRED_OBJECTS
     assert isinstance(given, Statements)
-    every_chosen = given.chosen is not None and bool(given.chosen.all())
-    return given.kind == "central" and not every_chosen
+    return given.kind == "central" and (not len(given) or bool(given.asked_at_random.any()))
 
 
 def _of_fit(fitted: Fit, k: int | None, error_rate: float, sigma: float | None) -> Graph:

@@ -15,7 +15,7 @@ from trilens._sklearn import BaseEstimator, OutlierMixin
 from trilens._tabular import Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
-from trilens.ask import Data, Points, Question, ask, asked_of, objects_of, register
+from trilens.ask import Data, Points, Question, ask, asked_by, objects_of, register
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.lens import centrality
@@ -443,10 +443,8 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
     ) -> MapOutlierDetector:
         """Find the outliers among the objects of statements; ``features`` as in `trilens.fit`."""
-        given = statements_to_fit(X, self.kind, self)
-        refuse_answers(y, X, given)
         share = _share(self.contamination)
-        data, method = asked_of(self.map, given, features, self.random_state)
+        given, data, method = asked_by(self, X, y, features)
         self.result_ = outliers(
             data,
             self.n,

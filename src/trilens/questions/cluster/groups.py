@@ -22,7 +22,7 @@ from trilens.ask import (
     Points,
     Question,
     ask,
-    asked_of,
+    asked_by,
     counts_of,
     objects_of,
     opened,
@@ -58,7 +58,6 @@ from trilens.questions.labels import LabelsLike, label_of_each
 from trilens.questions.shapes import Shape as MapShape
 from trilens.questions.structure import Structure, structure_of
 from trilens.statements import Kind, Statements, StatementsLike
-from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -678,9 +677,7 @@ class MapClustering(ClusterMixin, BaseEstimator):
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
     ) -> MapClustering:
         """Find the groups of the objects of statements; ``features`` as in `trilens.fit`."""
-        given = statements_to_fit(X, self.kind, self)
-        refuse_answers(y, X, given)
-        data, method = asked_of(self.map, given, features, self.random_state)
+        given, data, method = asked_by(self, X, y, features)
         self.result_ = cluster(
             data,
             self.n_clusters,
