@@ -21,9 +21,6 @@ from .analysis import (
 )
 from .answers import Answers as Answers
 from .counts import (
-    CentralCounts as CentralCounts,
-    Counted as Counted,
-    PairCounts as PairCounts,
     count_central as count_central,
     count_pairs as count_pairs,
     merge_counts as merge_counts,
@@ -32,10 +29,7 @@ from .counts import (
 )
 from .exact import LensDepth as LensDepth
 from .files import (
-    labels_for as labels_for,
-    read_labels as read_labels,
     read_statements as read_statements,
-    read_vectors as read_vectors,
     scan_statements as scan_statements,
     write_statements as write_statements,
 )
@@ -122,14 +116,10 @@ from .questions.reliability import (
 from .questions.stopping import (
     stopping as stopping,
 )
-from .simulate import (
-    simulate_statements as simulate_statements,
-    stream_statements as stream_statements,
-)
+from .simulate import simulate_statements as simulate_statements
 from .statements import (
     Statements as Statements,
     concatenate as concatenate,
-    select as select,
 )
 from .study_design import (
     design as design,

@@ -100,8 +100,8 @@ def test_classes_from_counts(study: Path, counts: Path) -> None:
 def test_classes_are_written(study: Path, counts: Path, tmp_path: Path) -> None:
     labels, out = study / "labels.csv", tmp_path / "classes.csv"
     told = facts("classify", counts, "--labels", labels, "-o", out)
-    given = dict(tl.read_labels(labels))
-    assert dict(tl.read_labels(out)) == given | told["labels"]
+    given = dict(tl.files.read_labels(labels))
+    assert dict(tl.files.read_labels(out)) == given | told["labels"]
     printed = run("classify", counts, "--labels", labels, "-o", "-").stdout
     assert printed.splitlines()[0] == '"object","label","predicted"'
     assert len(printed.splitlines()) == 41
