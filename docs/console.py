@@ -1,7 +1,7 @@
 """The commands that the pages show, and what they print.
 
 In a block of a page that is marked ``console``, the lines after ``$ trilens ...`` are what the
-command prints, on both streams. ``python docs/console.py`` writes them anew; the tests compare.
+command prints, on both streams. ``python docs/console.py`` writes them again; the tests compare.
 """
 
 from __future__ import annotations

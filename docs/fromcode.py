@@ -384,6 +384,7 @@ def _directive_of(page: Callable[[str], str]) -> Any:
     class Made(SphinxDirective):
         required_arguments = 1
         optional_arguments = 20
+        has_content = True  # for readers of the file itself; the page shows what is made
 
         def run(self) -> list[Any]:
             return self.parse_text_to_nodes(page(" ".join(self.arguments)))

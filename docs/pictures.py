@@ -1,4 +1,4 @@
-"""The pictures of the report on these pages, drawn anew: ``python docs/pictures.py``.
+"""The pictures of the report on these pages: ``python docs/pictures.py`` draws them again.
 
 Needs the extra ``test`` (Chromium by selenium) and the car survey (`trilens.datasets`).
 """

@@ -272,10 +272,10 @@ def _outliers(page: Node, facts: dict[str, Any]) -> list[str]:
     said = finding(page, "outliers").said
     marked = _marked(page, "outliers")
     claimed = 0 if marked is None else value_of(marked)[0]
-    nothing = "could not be determined" in said
+    nothing = "cannot be determined" in said
     if claimed != (0 if nothing else len(found)):
         wrong.append(f"{len(found)} outliers: {said}")
-    if (claimed > 0) == ("No outlier" in said or "no outlier" in said):
+    if (claimed > 0) == (nothing or "No outlier" in said or "no outlier" in said):
         wrong.append(f"{len(found)} outliers: {said}")
     drawn = [g for g in figure(page, "centrality").all("g", css="dot") if "out" in g.classes()]
     if len(drawn) != len(found):
@@ -302,7 +302,7 @@ def _words(page: Node, facts: dict[str, Any]) -> list[str]:
     if facts["classify"] is not None:
         wrong = [each for each in wrong if "None" not in each]  # a class may be called so
     half = facts["reliability"]["split_half"]
-    if half is not None and half["reliability"] < 0.2 and "the objects much alike" in text:
+    if half is not None and half["reliability"] < 0.2 and "the objects very similarly" in text:
         wrong.append("two halves are called alike that are not")
     for section in page.all("section"):
         plain = " ".join(node.said for node in section.all(css="finding"))

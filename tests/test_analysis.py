@@ -160,7 +160,7 @@ def test_one_cloud_is_not_divided():
     points = np.random.default_rng(1).normal(size=(24, 2))
     found = analyze(simulate_statements(points, 1200, random_state=2))
     assert found.clusters.n_clusters == 1
-    assert "the objects do not fall into separate groups" in render(found.to_dict())
+    assert "no groups could be confirmed" in render(found.to_dict())
 
 
 def test_absurd_times_do_not_stop_the_page():

@@ -1,4 +1,4 @@
-"""Run notebooks: ``python docs/notebooks/run.py`` writes what their cells show anew.
+"""Run notebooks: ``python docs/notebooks/run.py`` writes again what their cells show.
 
 A cell is plain Python. Shown is what it prints, and the value of its last line: as text, and as a
 picture where it is a drawing.

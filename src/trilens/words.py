@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,17 +14,32 @@ from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
     from trilens.maps.support import Reason
-    from trilens.questions.compare_groups import ComparedGroups
+    from trilens.questions.compare_groups import ComparedGroups, GroupView
     from trilens.questions.group_agreement import GroupAgreement
     from trilens.questions.group_test import GroupTest
     from trilens.questions.hierarchy import Hierarchy
-    from trilens.questions.individuals import Individuals
+    from trilens.questions.individuals import Individuals, RaterGroup
     from trilens.questions.plan.plan import Expected, Plan
     from trilens.questions.reliability.reliability import Reliability
     from trilens.questions.stopping import Stopping
     from trilens.questions.structure import Structure
     from trilens.study_design import Design
 
+#: What was asked.
+ASKED = {
+    "central": "which of three objects is the most central",
+    "odd": "which of three objects is the odd one out",
+    "closer": "which of two objects is closer to a third",
+}
+#: What centrality is.
+MEASURE = {
+    "central": "the share of the questions about an object in which it is the most central",
+    "odd": "the share of the questions about an object in which it is not the odd one out",
+    "closer": "the share of an object's comparisons with another in which it is the closer one",
+}
+_SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+#: An interval of a share as wide as this says nothing.
+_SAYS_NOTHING = 0.9
 #: Why nothing can be claimed, as the end of a sentence.
 REASONS: dict[Reason, str] = {
     "no answers": "there are no answers",
@@ -38,6 +53,17 @@ REASONS: dict[Reason, str] = {
     "only counts": "counts do not say which objects were compared with which",
     "no test": "this map ranks the objects but has no test",
 }
+
+
+#: Raters of another view: the others' answers do not tell how many of theirs are careless.
+OTHER_VIEWS = ("differs", "inverted", "unclear")
+
+
+def little_to_conclude(code: Reason) -> str:
+    """The headline of answers that support no claim."""
+    if code == "guesses":
+        return "These answers cannot be distinguished from guessing."
+    return f"Little can be concluded from these answers: {REASONS[code]}."
 
 
 # ---- depth --------------------------------------------------------------------------------------
@@ -64,11 +90,43 @@ def reason(code: Reason | None) -> str | None:
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Some names, and how many more there are.
 
-    >>> listed(["a", "b", "c"], 2)
-    'a, b and 1 more'
+    >>> listed(["a", "b", "c"], 2), listed(["a", "b"])
+    ('a, b and 1 more', 'a and b')
     """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    more = len(names) - most
+    return and_list([*names[:most], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def sentence(text: str) -> str:
+    """What is said as a part of a sentence, as one of its own."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun, small ones in words.
+
+    >>> count(1, "object"), count(12, "class", "classes")
+    ('one object', '12 classes')
+    """
+    if number >= len(_SMALL):
+        return counted(number, noun, plural)
+    return f"{_SMALL[number]} {noun if number == 1 else plural or noun + 's'}"
+
+
+def span(low: float, high: float, digits: int = 0) -> str:
+    """An interval of a share; one that says nothing is said to say nothing.
+
+    >>> span(0.124, 0.31), span(0.01, 1.0)
+    ('12 to 31%', 'too few answers to tell')
+    """
+    if high - low >= _SAYS_NOTHING:
+        return "too few answers to tell"
+    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
+
+
+def stand_apart(number: int) -> str:
+    """The verb of outliers."""
+    return "stands apart" if number == 1 else "stand apart"
 
 
 def p_text(value: float) -> str:
@@ -114,8 +172,11 @@ BENT_MODELS = (
 
 def few_raters(n_raters: int) -> str:
     """What intervals are about where raters are too few to stand for others."""
-    who = "one rater" if n_raters == 1 else f"{n_raters} raters"
-    return f"the answers are of {who}: intervals are about other questions to the same"
+    same = "the same rater" if n_raters == 1 else "the same raters"
+    return (
+        f"the answers are of {counted(n_raters, 'rater')}: intervals are about other questions to "
+        f"{same}"
+    )
 
 
 def mostly_one_rater(share: float) -> str:
@@ -221,9 +282,8 @@ def _kind(kind: str, fits: str | None = None, doubt: str = "") -> Said:
 
 
 def _pooled(conditions: Sequence[str]) -> Said:
-    named = f"{', '.join(conditions[:-1])} and {conditions[-1]}"
     return (
-        f"Conditions {named} are pooled.",
+        f"Conditions {and_list(conditions)} are pooled.",
         "What differs between them is averaged in the findings.",
         f"To take one: --where 'condition={conditions[0]}'. To compare them: --by condition.",
     )
@@ -278,7 +338,7 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "Ask questions that mix the parts, or analyze each part by itself.",
     ),
     "copies": (
-        "Every row occurs in the data a multiple of {times} times.",
+        "How often each row occurs is a multiple of {times}.",
         "If the same answers are included more than once, everything looks more certain than it "
         "is: intervals are too narrow, and people seem to agree with themselves.",
         "Check whether a file was read twice, and include each answer once.",
@@ -297,8 +357,8 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
     ),
     "most-guess": _most_guess,
     "guessing": (
-        "The answers of {many} fit those of the others no better than guesses, and do not go "
-        "together with each other either.",
+        "The answers of {many} fit neither those of the others nor each other any better than "
+        "guesses do.",
         "They blur every result.",
         "Look at {these}, and run the analysis again without them.",
     ),
@@ -314,15 +374,15 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "Ask more {unit}s, or compare with the results without this one.",
     ),
     "differs": (
-        "{many} see{s} it differently: these answers do not fit those of the others, but they are "
-        "no guesses.",
+        "{many} see{s} it differently: these answers do not fit those of the others, but are not "
+        "guesses.",
         "One map for all does not show what they see.",
         "Do not exclude them for that; look at them by themselves (trilens individuals).",
     ),
     "inverted": (
         "{many} answered the opposite of the others.",
         "The question was probably misread.",
-        "Ask {these}; turn the answers round, or exclude them.",
+        "Ask {these}; reverse the answers, or exclude them.",
     ),
     "unclear": (
         "{many} {do} not fit the others.",
@@ -488,13 +548,9 @@ _SEEN: dict[str, Callable[[Stopping], str]] = {
 
 #: What the answers cannot tell about groups, or why a map is not divided.
 GROUP_NOTES = {
-    "line": (
-        "the objects lie along a line with no gap beyond chance: to divide them would be arbitrary"
-    ),
-    "ring": (
-        "the objects lie on a ring with no gap beyond chance: to divide them would be arbitrary"
-    ),
-    "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
+    "line": "no gap in the line could be confirmed: to divide it would be arbitrary",
+    "ring": "no gap in the ring could be confirmed: to divide it would be arbitrary",
+    "arms": "to call the arms groups would be arbitrary",
     "no dip": (
         "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "
         "groups are not claimed"
@@ -526,24 +582,35 @@ def about_groups(why: Reason | None, notes: Sequence[str]) -> str | None:
     'whether there are groups cannot be determined: there are no answers'
     """
     said = [] if why is None else [f"whether there are groups cannot be determined: {REASONS[why]}"]
-    said += [GROUP_NOTES[note] for note in notes]
+    # a ring is not one long group
+    said += [GROUP_NOTES[note] for note in notes if note != "central gap" or "ring" not in notes]
     return "; ".join(said) or None
+
+
+def groups_tested(p_value: float) -> str:
+    """What the test of groups says."""
+    return f"groups: {p_text(p_value)}, compared with simulated collections without groups"
 
 
 def about_shape(why: Reason) -> str:
     """Why the shape of the objects cannot be determined."""
+    if why == "few objects":  # but enough for groups
+        return (
+            "no groups could be confirmed, and there are too few objects to tell a line, a ring or "
+            "arms"
+        )
     return f"the shape that the objects form cannot be determined: {REASONS[why]}"
 
 
 def about_structure(found: Structure) -> str:
     """What the shape of the objects means, and which of them stand apart."""
     if found.reason is not None:
-        said = about_shape(found.reason)
-        return f"{said[0].upper()}{said[1:]}."
+        return sentence(about_shape(found.reason))
     said, apart = _SHAPES[found.shape](found), found.unassigned
-    if len(apart) == 1:
-        return f"{said} One object stands apart: {apart[0]}."
-    return f"{said} {len(apart)} objects stand apart: {listed(apart)}." if apart else said
+    if not apart:
+        return said
+    number = count(len(apart), "object").capitalize()
+    return f"{said} {number} {stand_apart(len(apart))}: {listed(apart)}."
 
 
 def _line(found: Structure) -> str:
@@ -577,7 +644,7 @@ def _groups_in_groups(found: Structure) -> str:
 
 _SHAPES: dict[str, Callable[[Structure], str]] = {
     "cloud": lambda _: (
-        "The objects form one cloud: no line, ring, arms or groups stand out from chance."
+        "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
     ),
     "line": _line,
     "ring": lambda _: "The objects lie on a ring: there is no most central object.",
@@ -614,17 +681,17 @@ def individuals(found: Individuals) -> Iterator[str]:
     compared = f"{n:,} raters were compared{short}; "
     verdict = "there is no evidence that they see the objects differently"
     if found.differ:
-        verdict = "they see different things, beyond chance"
+        verdict = "they see the objects differently"
     yield f"{compared}{verdict} ({p_text(found.p_value)})."
     if found.differ:
         yield from _groups_of_raters(found)
         yield from _weighed_dimensions(found)
     if found.predicted:
         means = [(text, found.mean_predicted[name]) for name, text in _PREDICTED_BY.items()]
-        shares = [f"{text} {mean:.0%}" for text, mean in means if mean is not None]
+        shares = [f"{mean:.0%} by {text}" for text, mean in means if mean is not None]
         yield (
-            f"Held-out answers predicted, mean over raters: by {and_list(shares)} "
-            f"(by guesses {found.chance:.0%})."
+            f"Held-out answers predicted, mean over raters: {and_list(shares)} (guessing: "
+            f"{found.chance:.0%})."
         )
 
 
@@ -636,30 +703,28 @@ _PREDICTED_BY = {
 }
 
 
+#: Weights that differ by a smaller factor are not named.
+_WORTH_SAYING = 1.05
+
+
 def _groups_of_raters(found: Individuals) -> Iterator[str]:
     if found.groups_p_value is None:
         yield "There are too few raters to look for groups among them."
         return
     if not found.groups:
-        yield f"They do not fall into groups ({p_text(found.groups_p_value)})."
+        yield f"No groups of them could be confirmed ({p_text(found.groups_p_value)})."
         return
     sizes = [f"{len(group.raters):,}" for group in found.groups]
     yield (
         f"They fall into {len(sizes)} groups, of {and_list(sizes)} raters "
         f"({p_text(found.groups_p_value)})."
     )
-    central = [
-        f"{group.medoid} for group {number}"
-        for number, group in enumerate(found.groups, 1)
-        if group.medoid is not None
-    ]
-    if central:
-        yield f"Most central is {and_list(central)}."
+    yield from _most_central((f"group {i}", group) for i, group in enumerate(found.groups, 1))
 
 
 def _weighed_dimensions(found: Individuals) -> Iterator[str]:
     spreads = [dimension.spread for dimension in found.dimensions]
-    if found.groups or not spreads or max(spreads) <= 0.0:
+    if found.groups or not spreads or exp(max(spreads)) < _WORTH_SAYING:
         return
     number = spreads.index(max(spreads))
     widest = found.dimensions[number]
@@ -685,35 +750,40 @@ def compared_groups(found: ComparedGroups) -> Iterator[str]:
     if found.p_value is None:
         yield f"Whether they answer differently cannot be determined: {found.why_not}."
     else:
-        verdict = "They answer differently, beyond chance"
+        verdict = "They answer differently"
         if not found.differ:
             verdict = "There is no evidence that they answer differently"
         yield f"{verdict} ({p_text(found.p_value)}, by exchanging {_exchanged(found)})."
     if found.differ and found.object_p_value is not None:
         if found.differing:
             verb = "lies" if len(found.differing) == 1 else "lie"
-            named = _some(found.differing)
-            yield f"{named} {verb} in different places for the groups, beyond chance."
+            named = listed(found.differing, 6)
+            yield f"{named} {verb} in different places for the groups."
         else:
             yield "No single object could be shown to lie in different places for the groups."
     if found.agreement is not None:
         yield agreement_by_group(found.agreement)
-    central = [
-        f"{g.medoid} for {g.name}"
-        + (f" (or one of {len(g.candidates) - 1:,} others)" if len(g.candidates) > 1 else "")
-        for g in found.groups
-        if g.medoid is not None
-    ]
-    if central:
-        yield f"Most central is {and_list(central)}."
+    yield from _most_central((g.name, g) for g in found.groups)
     for g in found.groups:
         if g.predicted_by_own is not None and g.predicted_by_others is not None:
             yield (
                 f"Of the answers of {g.name}, {g.predicted_by_own:.0%} are predicted by the other "
-                f"half of the group, {g.predicted_by_others:.0%} by the other groups (by guesses "
+                f"half of the group, {g.predicted_by_others:.0%} by the other groups (guessing: "
                 f"{found.chance:.0%})."
             )
     yield from left_out_of_groups(found.without_group, found.without_answers)
+
+
+def _most_central(groups: Iterable[tuple[str, RaterGroup | GroupView]]) -> Iterator[str]:
+    """The most central object for each group of raters, and how many others it could be."""
+    said = []
+    for name, group in groups:
+        if group.medoid is not None:
+            others = len(group.candidates) - 1
+            may = f" (or {counted(others, 'other object')})" if others > 0 else ""
+            said.append(f"{group.medoid} for {name}{may}")
+    if said:
+        yield f"Most central is {and_list(said)}."
 
 
 def left_out_of_groups(without_group: int, without_answers: Sequence[str]) -> Iterator[str]:
@@ -721,12 +791,7 @@ def left_out_of_groups(without_group: int, without_answers: Sequence[str]) -> It
     if without_group:
         yield f"{counted(without_group, 'answer')} without a group {_were(without_group)} left out."
     if without_answers:
-        yield f"In the groups, but not in the answers: {_some(without_answers)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - 6
-    return and_list([*names[:6], *([f"{more:,} more"] if more > 0 else [])])
+        yield f"In the groups, but not in the answers: {listed(without_answers, 6)}."
 
 
 def _exchanged(found: ComparedGroups) -> str:
@@ -740,11 +805,6 @@ def _exchanged(found: ComparedGroups) -> str:
 
 # ---- a paragraph for the Methods section --------------------------------------------------------
 
-_ASKED = {
-    "central": "which of three objects is the most central",
-    "odd": "which of three objects is the odd one out",
-    "closer": "which of two objects is closer to a third",
-}
 #: Why it is not known how often two raters agree.
 NO_CEILING = {
     "no answers": "there are no answers",
@@ -753,19 +813,6 @@ NO_CEILING = {
     "no shared question": "no question was answered by two raters",
     "no repeated question": "no question was asked twice",
 }
-#: An interval of a share as wide as this says nothing; what is written in its place.
-SAYS_NOTHING, TOO_FEW = 0.9, "too few answers to tell"
-
-
-def span(low: float, high: float) -> str:
-    """An interval of a share, where it says something.
-
-    >>> span(0.712, 0.8), span(0.02, 0.97)
-    ('71% to 80%', 'too few answers to tell')
-    """
-    if high - low >= SAYS_NOTHING:
-        return TOO_FEW
-    return f"{low:.0%} to {high:.0%}"
 
 
 def methods(found: Reliability) -> Iterator[str]:
@@ -788,7 +835,7 @@ def methods(found: Reliability) -> Iterator[str]:
     advised = [step for step in found.exclusions if not step.done and step.answers]
     if advised:
         rules = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
-        yield f"{rules[:1].upper()}{rules[1:]} were flagged but not excluded."
+        yield sentence(f"{rules} were flagged but not excluded")
     groups = found.groups
     if groups is not None and groups.p_value is not None:
         sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in groups.groups)
@@ -814,7 +861,7 @@ def _collection(found: Reliability) -> str:
         if found.unit == "round":
             who = f"In {counted(c['raters'], 'round')}, raters were"
     return (
-        f"{who} asked {_ASKED[found.kind]}; {counted(c['answers'], 'answer')} about "
+        f"{who} asked {ASKED[found.kind]}; {counted(c['answers'], 'answer')} about "
         f"{counted(c['objects'], 'object')} {_were(c['answers'])} collected."
     )
 
@@ -1060,4 +1107,4 @@ def plan(made: Plan, sure: float, half: int, least: int) -> Iterator[str]:
             f"People's time by kind of question, the least first, without what is asked again: "
             f"{others}."
         )
-    yield from (f"{remark[0].upper()}{remark[1:]}." for remark in made.remarks)
+    yield from map(sentence, made.remarks)

@@ -43,11 +43,12 @@ def test_the_help_has_groups_and_whole_sentences():
 
 
 def test_options_for_reading_files_are_shown_when_asked_for():
-    short, whole = run("medoid", "--help").stdout, run("medoid", "--help-all").stdout
-    assert "--help-all" in short
-    for flag in ("--columns", "--encoding", "--min-seconds"):
-        assert flag not in short
-        assert flag in whole
+    for command in ([], ["medoid"]):
+        short, whole = run(*command, "--help").stdout, run(*command, "--help-all").stdout
+        assert "--help-all" in short
+        for flag in ("--columns", "--encoding", "--min-seconds"):
+            assert flag not in short
+            assert flag in whole
     plan = run("plan", "--help").stdout
     assert "Reading FILE" not in plan
     assert "--kind" in plan
@@ -212,7 +213,7 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
 
 def test_cluster_says_whether_there_are_groups(tmp_path):
     drawn = mixture(24, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    for points, said in ((drawn.points, "3 groups (p = 0.0"), (gaussian(24).points, "no groups")):
+    for points, said in ((drawn.points, "groups: p = 0.0"), (gaussian(24).points, "No line")):
         file = tmp_path / "answers.csv"
         write_statements(simulate_statements(points, 1000, random_state=2), file)
         assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr

@@ -44,6 +44,8 @@ def test_counts_of_days_merge_to_those_of_the_week(study: Path, tmp_path: Path) 
     days = [tmp_path / f"{i}.npz" for i in range(3)]
     told = facts("merge", *days, "-o", tmp_path / "week.npz")
     assert (told["statements"], told["objects"], told["files"]) == (6000, 40, 3)
+    twice = run("merge", days[0], *days, "-o", tmp_path / "twice.npz", status=2)
+    assert "0.npz is given twice; its answers would count twice" in twice.stderr
     whole = tmp_path / "whole.npz"
     run("count", *(study / f"{i}.csv" for i in range(3)), "-o", whole)
     assert (tmp_path / "week.npz").read_bytes() == whole.read_bytes()

@@ -57,8 +57,8 @@ def test_a_tree_as_newick_and_json(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "status", "words"),
     [
-        (["-o", "tree.doc"], 1, "unknown ending .doc"),
-        (["-o", "tree"], 1, "unknown ending (none)"),
+        (["-o", "tree.doc"], 2, "cannot tell the format of tree.doc"),
+        (["-o", "tree"], 2, "use one of .svg, .png, .pdf, .nwk"),
         (["--images", "nowhere", "-o", "tree.png"], 1, "the folder nowhere of --images"),
     ],
 )

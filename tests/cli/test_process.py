@@ -102,9 +102,8 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, signal):
         "reduce good.csv link.csv",
         "graph good.csv -k 1 -o good.csv",
         "embed good.csv -o good.csv",
-        "analyze good.csv -o good.csv",
         "convert good.csv objects.txt --objects objects.txt",
-        "analyze good.csv -o labels.csv --labels labels.csv",
+        "medoid good.csv -o labels.csv --labels labels.csv",
     ],
 )
 def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):

@@ -27,7 +27,7 @@ def test_pages_show_what_commands_print(console, tmp_path, monkeypatch):
         assert console.rewritten(text) == text, f"{name}: run docs/console.py"
 
 
-def test_only_blocks_that_show_output_are_written_anew(console):
+def test_only_blocks_that_show_output_are_written_again(console):
     page = "```console\n$ trilens a\n```\n```console\n$ trilens b | head -1\nold\n```\n"
     assert console.rewritten(page, lambda words: [f"{words} new", "more"]) == (
         "```console\n$ trilens a\n```\n```console\n$ trilens b | head -1\nb new\n```\n"

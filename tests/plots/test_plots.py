@@ -90,7 +90,7 @@ def test_graph_drawing_of_no_edge(ax):
 def test_depth_against_depth_shows_unlabelled_objects_apart(ax):
     plots.depth_against_depth([[0.4, 0.1], [0.1, 0.4], [0.2, 0.2]], np.array([0, 1, -1]), ax=ax)
     labels = [text.get_text() for text in _drawn(ax).get_legend().get_texts()]
-    assert labels == ["0", "1", "unlabelled"]
+    assert labels == ["0", "1", "unlabeled"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("depth in class 0", "depth in class 1")
 
 

@@ -301,7 +301,7 @@ def test_one_rater_who_gave_much_is_named_as_the_reason():
     found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
     assert (found.unit, found.to_dict()["caution"]) == (
         "question",
-        "the answers are of 2 raters: intervals are about other questions to the same",
+        "the answers are of 2 raters: intervals are about other questions to the same raters",
     )
 
 

@@ -264,6 +264,8 @@ def test_the_facts_and_what_is_said_of_them(far):
         *("shape", "tail", "p_gaussian", "p_heavy"),
         *("method", "least_central", "tied", "tied_count"),
     }
+    nothing = replace(found, names=(), apart=("a", "b"), reason=None)
+    assert repr(nothing).startswith("Outliers: none listed; a and b stand apart")
     tail = replace(found, apart=(), shape="long tail", tail=("b", "a"), p_value=0.3, reason=None)
     said = list(_notes(replace(tail, clearly_least="b")))
     assert said[0].startswith("by depth alone, no outlier could be confirmed (p = 0.30); least ")

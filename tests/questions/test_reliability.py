@@ -233,4 +233,4 @@ def test_an_interval_that_says_nothing_is_not_written_as_one():
     wide = Agreement(share=1.0, low=0.0, high=1.0, questions=1, answers=2, raters=1)
     said = replace(found, within=wide).methods
     assert "agreed in 100% (too few answers to tell) of cases (1 question)" in said
-    assert "(60% to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods
+    assert "(60 to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods

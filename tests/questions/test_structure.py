@@ -178,7 +178,7 @@ def test_few_objects_have_no_shape(n):
     found = _structure(np.random.default_rng(0).normal(size=(n, 2)))
     assert (found.shape, found.reason) == ("cloud", "few objects")
     assert found.caution == (
-        "the shape that the objects form cannot be determined: there are too few objects"
+        "no groups could be confirmed, and there are too few objects to tell a line, a ring or arms"
     )
     assert _structure(np.zeros((20, 2))).reason == "same places"
 

@@ -134,6 +134,7 @@ def test_labels_and_broken_pictures(small):
     result = _run(
         small / "answers.csv", "-o", small / "r.html", "--labels", small / "labels.csv",
         "--images", small / "pics", "--title", "A <b>title</b>", "--n-clusters", 2, "--seed", 7,
+        "--figures", small / "figures",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "shape-01.png: not a picture" in result.stderr
@@ -165,6 +166,8 @@ def test_the_printed_command_makes_the_same_facts(small, monkeypatch):
         (["none.csv"], 1, "none.csv: no such file"),
         (["answers.csv", "--images", "nowhere"], 1, "folder nowhere of --images does not exist"),
         (["answers.csv", "-o", "no/such/r.html"], 1, "does not exist"),
+        (["answers.csv", "-o", "report.docx"], 2, "report.docx from its ending; use one of .html"),
+        (["answers.csv", "-o", "."], 1, ". is a folder; give the name of a file to write"),
         (["answers.csv", "--n-clusters", "99"], 1, "99 clusters of 16 objects"),
         (["answers.csv", "--n-clusters", "0"], 2, "n-clusters"),
         (["answers.csv", "--tables", "answers.csv"], 1, "answers.csv is a file; give a folder"),
@@ -175,5 +178,6 @@ def test_bad_input_is_one_line(small, monkeypatch, arguments, status, said):
     result = _run(*arguments)
     assert result.exit_code == status
     assert said in result.stderr
+    assert result.stdout == ""
     assert "Traceback" not in result.output
     assert not (small / "report.html").exists()

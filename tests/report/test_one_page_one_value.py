@@ -7,13 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from pages import contradictions, read_page
+from pages import contradictions, finding, read_page
 from people_who_differ import survey
 from studies_of_all_kinds import draw
 from trilens.analysis import analyze
+from trilens.maps.fitted import fit
+from trilens.questions.cluster.groups import cluster
+from trilens.questions.hierarchy import hierarchy
 from trilens.report import render
 from trilens.simulate import simulate_statements
 from trilens.statements import Statements
+from trilens.words import p_text
 
 #: The smallest; the others, of each shape, are slow.
 QUICK = (7, 16, 23)
@@ -41,9 +45,12 @@ def test_the_same_quantity_has_one_value_in_larger_studies(seed, tmp_path):
 def test_guesses_are_called_guesses():
     rng = np.random.default_rng(0)
     guesses = [rng.permutation(20)[:3] for _ in range(600)]
-    page = _page(Statements(np.array(guesses), kind="central"))
+    S = Statements(np.array(guesses), kind="central")
+    page = _page(S)
     said = page.one(css="headline").said
     assert said == "These answers cannot be distinguished from guessing."
+    assert said in repr(fit(S))
+    assert "Outliers were tested" not in page.one("section", id="methods").said
 
 
 def test_fewer_answers_than_objects_claim_nothing():
@@ -51,6 +58,21 @@ def test_fewer_answers_than_objects_claim_nothing():
     said = page.one(css="headline").said
     assert said == "One answer about three objects is too few to conclude anything."
     assert "confidence" not in page.one("body").said
+    assert "were tested" not in page.one("section", id="methods").said
+    assert finding(page, "groups").said == "Groups Whether there are groups cannot be determined."
+
+
+def test_few_objects_have_one_p_value_of_groups():
+    X = np.random.default_rng(1).normal(size=(10, 2))
+    S = simulate_statements(X, 600, sampling="replacement", random_state=1)
+    page = _page(S)
+    found = cluster(S)
+    p = p_text(found.p_value)
+    assert finding(page, "groups").said == (
+        f"Groups No groups could be confirmed. The clearest division could be chance ({p})."
+    )
+    assert "The best division" in page.one("section", id="groups").said
+    assert "No groups could be confirmed, and there are too few objects" in hierarchy(S).sentence
 
 
 @pytest.mark.slow

@@ -33,7 +33,9 @@ def test_they_are_set_aside_and_told(file):
     S = read_statements(file, tell=told.append)
     assert len(S) == 20
     assert told[0].checks.by_rater() == {"r1": (1, 1), "r2": (0, 1)}
-    assert str(told[0]).endswith("2 rows show an object twice: checks, not answers (50 % right)")
+    assert str(told[0]).endswith(
+        "2 rows show an object twice and count as test questions (50 % right)"
+    )
     assert told[0].to_dict()["checks"] == 2
     assert sum(map(len, scan_statements(file, chunk_rows=7))) == 20
     counts = count_files(file)

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from trilens import __version__
+from trilens.cli.options import HELP_ALL, write_sections
 from trilens.errors import AssumedKindWarning, MissingExtraError, Reference, TrilensError
 
 #: The commands, as `trilens --help` groups them.
@@ -92,6 +93,14 @@ class _Commands(click.Group):
             ctx.fail(f"no such command: {name}{meant}")
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of all commands that read answers too where asked, and these."""
+        analyze = self.get_command(ctx, "analyze")
+        assert analyze is not None
+        shared = [each for each in analyze.params if hasattr(each, "section")]
+        write_sections([*self.get_params(ctx), *shared], ctx, formatter)
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands to the help, in groups, each with its whole first sentence."""
         width = max(map(len, COMMANDS))
@@ -158,7 +167,11 @@ def output_problem(error: OSError) -> str:
     return f"{place}{error.strerror or error}"
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    params=[HELP_ALL],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="trilens")
 def trilens() -> None:
     """Learn from answers like "of these three, A is the most central".

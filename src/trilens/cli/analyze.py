@@ -13,9 +13,7 @@ from trilens.cli.output import Output, bar, counted, note, print_json
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
-    from trilens.analysis import Analysis
     from trilens.answers import Answers
-    from trilens.report import Pictures
 
 #: Options that do not change what the report says.
 _WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows", "cluster")
@@ -25,7 +23,10 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows"
 @options.statement_options
 @options.cluster_option
 @options.output_options(
-    "Report to write; with --json none is needed.", show_default="report.html", metavar="FILE"
+    "Report to write (.html); with --json none is needed.",
+    show_default="report.html",
+    metavar="FILE",
+    endings=(".html", ".htm"),
 )
 @options.labels_option
 @options.by_option
@@ -59,7 +60,7 @@ def command(
     from trilens.analysis import analyze
     from trilens.report import write_tables
 
-    _check_folders(out.path, images, tables, figures)
+    _check_folders(images, tables, figures)
     _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
     file = str(click.get_current_context().params["file"])
@@ -79,14 +80,21 @@ def command(
         )
     facts = found.to_dict()
     _print(facts, quiet=out.as_json or target == "-")
+    pictures = None
+    if images is not None or _told(answers):
+        pictures = options.read_pictures(images, found.graph.names, _told(answers))
     if target is not None:
-        found.write(target, _pictures(images, answers, found.graph.names))
+        found.write(target, pictures)
         if target != "-":
             note(f"wrote {target}")
     if tables is not None:
         note(f"wrote {counted(len(write_tables(facts, tables)), 'table')} to {tables}")
     if figures is not None:
-        _write_figures(found, figures, images, answers)
+        from trilens.plots import write_figures
+
+        drawn = None if pictures is None else options.picture_files(pictures)
+        written = write_figures(found, figures, pictures=drawn)
+        note(f"wrote {counted(len(written), 'figure')} to {figures}")
     if out.as_json:
         print_json(facts)
 
@@ -105,19 +113,6 @@ def _print(facts: dict[str, Any], *, quiet: bool) -> None:
             note(said)
 
 
-def _write_figures(found: Analysis, folder: str, images: str | None, answers: Answers) -> None:
-    from trilens.files.pictures import find_pictures
-    from trilens.plots import write_figures
-
-    told, names = _told(answers), found.graph.names
-    files = {} if images is None and not told else find_pictures(images, names, told).of
-    # matplotlib draws no SVG
-    drawn = {name: file for name, file in files.items() if file.suffix.lower() != ".svg"}
-    note(
-        f"wrote {counted(len(write_figures(found, folder, pictures=drawn)), 'figure')} to {folder}"
-    )
-
-
 def _told(answers: Answers) -> dict[str, str]:
     """The pictures that the list of objects names."""
     table = None if answers.in_counts else answers.object_table
@@ -131,24 +126,6 @@ def _check_pictures(folder: str | None, answers: Answers) -> None:
         from trilens.report.pictures import require_pillow
 
         require_pillow(files)
-
-
-def _pictures(folder: str | None, answers: Answers, names: tuple[str, ...]) -> Pictures | None:
-    """The pictures of the objects; what is missing or broken is said."""
-    told = _told(answers)
-    if folder is None and not told:
-        return None
-    from trilens.report import load_pictures, picture_size
-
-    pictures = load_pictures(folder, names, picture_size(len(names)), told)
-    for name in pictures.missing[:5]:
-        note(f"no picture for {name!r}: looked for {pictures.looked[name]}")
-    if len(pictures.missing) > 5:
-        note(f"and none for {len(pictures.missing) - 5:,} more objects")
-    place = "" if folder is None else f"{folder}/"
-    for file, why in list(pictures.broken.items())[:5]:
-        note(f"{place}{file}: {why}; the name is shown instead")
-    return pictures
 
 
 def default_title(file: str) -> str:
@@ -179,13 +156,8 @@ def command_line(ctx: click.Context, output: str | None) -> str:
     return shlex.join(words)
 
 
-def _check_folders(
-    output: str | None, images: str | None, tables: str | None, figures: str | None
-) -> None:
+def _check_folders(images: str | None, tables: str | None, figures: str | None) -> None:
     """Refuse folders that are not there, or cannot be, before the work begins."""
-    if output not in (None, "-") and not Path(str(output)).absolute().parent.is_dir():
-        folder = Path(str(output)).parent
-        raise FormatError(f"{output} cannot be written: the folder {folder} does not exist")
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
     for place in (tables, figures):

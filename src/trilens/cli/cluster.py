@@ -55,26 +55,24 @@ def command(answers: Answers, labels: str | None, out: Output, **settings: Any) 
         found = cluster(answers, labels=options.read_labels_of(labels, answers), **settings)
     most = len(found.names) if len(found.names) <= _MOST_LISTED else 20
     rows = [
-        (str(group.name), str(group.size), group.medoid, listed(group.objects, most))
-        for group in found.groups
+        (str(group.name), str(group.size), listed(group.objects, most)) for group in found.groups
     ]
     if found.unassigned:
         alone = found.unassigned
-        rows.append(("unassigned", str(len(alone)), "", listed(alone, most)))
-    header = ("group", "size", "most typical", "objects")
+        rows.append(("unassigned", str(len(alone)), listed(alone, most)))
+    header = ("group", "size", "objects")
     shown = {name: [row[i] for row in rows] for i, name in enumerate(header)}
-    out.show(found.columns(), found.to_dict(), _notes(found), left=4, shown=shown)
+    out.show(found.columns(), found.to_dict(), _notes(found), left=3, shown=shown)
 
 
 def _notes(found: Clusters) -> Iterator[str]:
-    from trilens.words import p_text
+    from trilens.words import groups_tested
 
     suggestion = found.suggestion
-    if found.structure is not None and found.structure.scores:
+    if found.structure is not None and suggestion is not None and suggestion.reason is None:
         yield found.structure.sentence
     if not found.given and found.p_value is not None:
-        number = f"{found.n_clusters} groups" if found.n_clusters > 1 else "no groups beyond chance"
-        yield f"{number} ({p_text(found.p_value)}, compared with clouds without groups)"
+        yield groups_tested(found.p_value)
     if not found.given and suggestion is not None and suggestion.nearly:
         yield (
             f"the best division, into {suggestion.best}, is not clear enough to call it groups; "

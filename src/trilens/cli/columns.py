@@ -14,12 +14,6 @@ from trilens.errors import TrilensError
 if TYPE_CHECKING:
     from trilens.files.look import Look
 
-_ASKED = {
-    "central": "which of the three is the most central",
-    "odd": "which of the three is the odd one out",
-    "closer": "which of the two is closer to the anchor",
-}
-
 
 @options.command("columns")
 @click.argument("file")
@@ -81,22 +75,29 @@ def _show_statements(found: Look) -> None:
     click.echo()
     print_table(header, rows, left=len(header))
     click.echo()
-    kept = f"--columns {found.columns}" if found.columns else "the names of the columns suffice"
+    kept = (
+        f"--columns {found.columns}"
+        if found.columns
+        else "nothing, the names of the columns suffice"
+    )
     asked = f" --kind {found.kind}" if found.columns and found.kind != "closer" else ""
     click.echo(f"keep: {kept}{asked}")
     if found.kind is None:
-        note("nobody says what was asked: add --kind central, --kind odd or --kind closer")
+        note(
+            "the file does not say what was asked: add --kind central, --kind odd or --kind closer"
+        )
 
 
 def _ask(found: Look) -> tuple[str, Any]:
     """The answers to three questions, and to which question was asked, as options."""
     from trilens.files.look import mapping_of
+    from trilens.words import ASKED
 
     kind: Any = found.kind
     if kind is None:
-        for name, words in _ASKED.items():
+        for name, words in ASKED.items():
             click.echo(f"  {name}: {words}", err=True)
-        kind = click.prompt("What was asked?", type=click.Choice([*_ASKED]), err=True)
+        kind = click.prompt("What was asked?", type=click.Choice([*ASKED]), err=True)
     first = "the anchor first, then " if kind == "closer" else ""
     shown = _columns(found, f"Which columns were shown ({first}numbers or names, with commas)?")
     if len(shown) < 3:

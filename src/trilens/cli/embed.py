@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @options.output_options(
     "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output), or a "
     "picture of the map (.svg, .png or .pdf).",
-    callback=options.ending(*ENDINGS, *FIGURES, "-"),
+    endings=(*ENDINGS, *FIGURES),
 )
 @options.seed_option
 def command(

@@ -43,6 +43,8 @@ def command(
     Example: trilens fit answers.csv -o study.fit
              trilens medoid study.fit
     """
+    from trilens.words import little_to_conclude
+
     assert out.path is not None
     if answers.fitted is not None:
         raise click.UsageError("FILE is a fit already; give the answers")
@@ -79,4 +81,6 @@ def command(
             if share
             else f"{name}: these features do not help to predict answers, and were left out"
         )
+    if fitted.support.reason is not None:
+        notes.append(little_to_conclude(fitted.support.reason))
     out.report(facts, *notes)

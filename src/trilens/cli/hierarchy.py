@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import FIGURES, Output, listed, note
+from trilens.cli.output import ENDINGS, FIGURES, Output, listed, note
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
@@ -23,7 +21,8 @@ if TYPE_CHECKING:
 @options.fit_options
 @options.output_options(
     "Write the tree: a picture (.svg, .png, .pdf), Newick for other programs (.nwk), or a table "
-    "of its branches (.csv, .tsv, .json, .parquet)."
+    "of its branches (.csv, .tsv, .json, .parquet).",
+    endings=(*FIGURES, ".nwk", ".newick", ".tree", *ENDINGS),
 )
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @options.seed_option
@@ -36,20 +35,14 @@ def command(answers: Answers, images: str | None, random_state: int, out: Output
     \b
     Example: trilens hierarchy answers.csv -o tree.svg
     """
-    from trilens.questions.hierarchy import NEWICK_ENDINGS, TABLE_ENDINGS, hierarchy
+    from trilens.questions.hierarchy import hierarchy
 
-    ending = "" if out.path is None else Path(out.path).suffix.lower()
-    known = (*FIGURES, *NEWICK_ENDINGS, *TABLE_ENDINGS)
-    if out.path is not None and ending not in known:
-        raise FormatError(
-            f"{out.path}: unknown ending {ending or '(none)'}; use one of {', '.join(known)}"
-        )
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
     options.fit_if_needed(answers, "choice", random_state)
     found = hierarchy(answers, random_state=random_state)
     if out.path is not None:
-        if ending in FIGURES:
+        if Path(out.path).suffix.lower() in FIGURES:
             _draw(found, out.path, images)
         else:
             found.write(out.path)
@@ -67,21 +60,7 @@ def command(answers: Answers, images: str | None, random_state: int, out: Output
 def _draw(found: Hierarchy, path: str, images: str | None) -> None:
     from trilens.plots import save_figure, tree
 
-    pictures = None if images is None else _pictures(images, found.names)
+    pictures = None
+    if images is not None:
+        pictures = options.picture_files(options.read_pictures(images, found.names))
     save_figure(tree(found, pictures=pictures), path)
-
-
-def _pictures(folder: str, names: tuple[str, ...]) -> dict[str, BinaryIO]:
-    from trilens.report import load_pictures
-
-    loaded = load_pictures(folder, names, 160)
-    drawn: dict[str, BinaryIO] = {}
-    for name, picture in loaded.of.items():
-        head, _, data = picture.uri.partition(",")
-        if "svg" in head:
-            note(f"the picture of {name!r} is an SVG file, which is not drawn; give a PNG or JPEG")
-        else:
-            drawn[name] = io.BytesIO(base64.b64decode(data))
-    if loaded.missing:
-        note(f"no picture in {folder} for {listed(loaded.missing, 5)}")
-    return drawn

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def command(answers: Answers, random_state: int, out: Output) -> None:
     """Find out whether raters see the same things.
 
-    Prints whether they differ beyond chance, on which dimension, which groups there are, and how
-    well each rater's answers are predicted.
+    Prints whether they differ by more than chance explains, on which dimension, which groups there
+    are, and how well each rater's answers are predicted.
 
     \b
     Example: trilens individuals answers.csv -o raters.csv

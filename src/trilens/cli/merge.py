@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from trilens.cli import options
@@ -24,6 +26,11 @@ def command(files: tuple[str, ...], out: Output) -> None:
 
     assert out.path is not None
     refuse_to_overwrite(out.path, *files)
+    seen = set()
+    for file in files:
+        if os.path.realpath(file) in seen:
+            raise click.UsageError(f"{file} is given twice; its answers would count twice")
+        seen.add(os.path.realpath(file))
     found = merge_counts(files)
     write_counts(found, out.path)
     facts = {

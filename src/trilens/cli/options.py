@@ -7,18 +7,21 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
+from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.counts import Counted
     from trilens.files.side_tables import Labels
     from trilens.maps.fitted import Fit
+    from trilens.report import Pictures
     from trilens.statements.comparisons import Comparisons
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,7 +50,7 @@ class Command(click.Command):
         """All parameters; with ``--help-all`` where there is more to show."""
         found = super().get_params(ctx)
         if any(isinstance(each, _SectionOption) for each in self.params):
-            found.append(_HELP_ALL)
+            found.append(HELP_ALL)
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -63,17 +66,24 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the help, in sections."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None or not isinstance(parameter, click.Option):
-                continue
-            section = getattr(parameter, "section", "Options")
-            if section == "Options" or ctx.meta.get(_ALL):
-                sections.setdefault(section, []).append(record)
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+        write_sections(self.get_params(ctx), ctx, formatter)
+
+
+def write_sections(
+    parameters: Iterable[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """Write options to the help, in sections; those for reading files where all are asked for."""
+    sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+    for parameter in parameters:
+        record = parameter.get_help_record(ctx)
+        if record is None or not isinstance(parameter, click.Option):
+            continue
+        section = getattr(parameter, "section", "Options")
+        if section == "Options" or ctx.meta.get(_ALL):
+            sections.setdefault(section, []).append(record)
+    for title, records in sections.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
 
 
 #: What other tools call the option that says what separates the cells.
@@ -89,7 +99,7 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-_HELP_ALL = click.Option(
+HELP_ALL = click.Option(
     ["--help-all"],
     is_flag=True,
     is_eager=True,
@@ -211,7 +221,7 @@ def dim_option(show_default: str = "as many as the answers support") -> Callable
 
 
 def ending(*known: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """A check that the ending of a file is known."""
+    """A check that the ending of a file is known, before the work begins."""
 
     def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         if value is not None and not {value, Path(value).suffix.lower()} & {*known}:
@@ -226,11 +236,32 @@ def ending(*known: str) -> Callable[[click.Context, click.Parameter, str | None]
     return check
 
 
+def _check_place(output: str | None) -> None:
+    """Refuse what cannot be a file, before the work begins."""
+    if output is None or output == "-":
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise FormatError(f"{output} is a folder; give the name of a file to write")
+    if not path.absolute().parent.is_dir():
+        raise FormatError(
+            f"{output} cannot be written: the folder {path.parent} does not exist; create it first"
+        )
+
+
 def output_options(help: str, *, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
-    """-o and --json; the command gets both as ``out``, an `Output`."""
+    """-o and --json; the command gets both as ``out``, an `Output`.
+
+    ``endings`` are those that the file may have.
+    """
+    known = settings.pop("endings", None)
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        _check_place(value)
+        return value if known is None else ending(*known, "-")(ctx, param, value)
 
     def decorate(command: F) -> F:
-        @click.option("-o", "--output", metavar=metavar, help=help, **settings)
+        @click.option("-o", "--output", metavar=metavar, help=help, callback=check, **settings)
         @json_option
         @wraps(command)
         def with_output(output: str | None, as_json: bool, **rest: Any) -> Any:
@@ -245,7 +276,7 @@ def table_output(what: str) -> Callable[[F], F]:
     """`output_options` for a table."""
     return output_options(
         f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
-        callback=ending(*ENDINGS, "-"),
+        endings=ENDINGS,
     )
 
 
@@ -261,6 +292,7 @@ def output_file(help: str) -> Callable[[F], F]:
                 raise click.UsageError(f"two outputs, {second} and {out.path}; give one with -o")
             if second is None and out.path is None:
                 raise click.UsageError("name the file to write: -o OUT")
+            _check_place(second)
             return command(out=replace(out, path=out.path or second), **rest)
 
         return with_either  # type: ignore[return-value]
@@ -638,6 +670,32 @@ def read_comparisons_of(answers: Answers) -> Comparisons:
 
     _refuse(answers, _READING_NAMES, "--comparisons")
     return read_comparisons(answers.source)
+
+
+def read_pictures(
+    folder: str | None, names: tuple[str, ...], told: dict[str, str] | None = None
+) -> Pictures:
+    """The pictures of the objects; what is missing or broken is said."""
+    from trilens.report import load_pictures, picture_size
+
+    pictures = load_pictures(folder, names, picture_size(len(names)), told)
+    for name in pictures.missing[:5]:
+        note(f"no picture for {name!r}: looked for {pictures.looked[name]}")
+    if len(pictures.missing) > 5:
+        note(f"and none for {len(pictures.missing) - 5:,} more objects")
+    place = "" if folder is None else f"{folder}/"
+    for file, why in list(pictures.broken.items())[:5]:
+        note(f"{place}{file}: {why}; the name is shown instead")
+    return pictures
+
+
+def picture_files(pictures: Pictures) -> dict[str, BytesIO]:
+    """The pictures for a figure; what cannot be drawn is said."""
+    files = pictures.files()
+    for name in pictures.of:
+        if name not in files:
+            note(f"the picture of {name!r} is an SVG file, which is not drawn; give a PNG or JPEG")
+    return files
 
 
 def groups_of(by: str | None) -> str | dict[str, str] | None:

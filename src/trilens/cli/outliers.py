@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, listed
+from trilens.cli.output import Output, counted, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def command(answers: Answers, out: Output, **settings: Any) -> None:
     """List the objects that are least like the others.
 
-    The strangest comes first. Without --n and --contamination, lists only objects that stand apart
-    by more than chance; there may be none. The least central objects are then named in a note, and
-    so is a long tail, if the objects thin out into one.
+    The farthest out comes first. Without --n and --contamination, lists only objects that are
+    farther from the others than chance explains; there may be none. The least central objects are
+    then named in a note, and so is a long tail, if the objects thin out into one.
 
     \b
     Example: trilens outliers answers.csv --n 8
@@ -55,18 +55,18 @@ def command(answers: Answers, out: Output, **settings: Any) -> None:
 
 
 def _notes(found: Outliers) -> Iterator[str]:
-    from trilens.words import p_text
+    from trilens.words import p_text, stand_apart
 
     sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
     if found.caution is not None:
         yield found.caution
     elif found.apart:
         number = len(found.apart)
-        said = "1 object stands apart" if number == 1 else f"{number} objects stand apart"
+        said = f"{counted(number, 'object')} {stand_apart(number)}"
         # the table lists others as well, or not all of them
         which = "" if found.apart == found.names else f": {listed(found.apart)}"
         last = ", the last ones least clearly" if number > 1 else ""
-        yield f"{said} from the rest by more than chance{sure}{last}{which}"
+        yield f"{said} from the rest{sure}{last}{which}"
     else:
         by = "by depth alone, " if found.method == "depth" else ""
         least = listed(found.least_central)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.output_options(
     "Write the places as a table (.csv, .tsv, .json or .parquet; - for CSV on standard output), or "
     "the fit with the new objects in it (.fit).",
-    callback=options.ending(*ENDINGS, ".fit", "-"),
+    endings=(*ENDINGS, ".fit"),
 )
 def command(map_file: str, answers: Answers | None, features: str | None, out: Output) -> None:
     """Place new objects on the map of a fit.

@@ -73,7 +73,7 @@ GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
 @options.output_options(
     "Write the study for trilens survey.",
     metavar="study.yaml",
-    callback=options.ending(".yaml", ".yml", "-"),
+    endings=(".yaml", ".yml"),
 )
 def command(
     answers: Answers | None,

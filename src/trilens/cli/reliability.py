@@ -19,11 +19,11 @@ from trilens.cli.output import (
     print_table,
     status,
 )
-from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.questions.reliability import Reliability
+    from trilens.questions.reliability.raters import RaterCheck
     from trilens.statements import Statements
 
 #: Raters that are printed; --json has all.
@@ -47,7 +47,7 @@ _MOST_RATERS = 20
 )
 @options.output_options(
     "Write a report (.html), or every answer with its mark (.csv, .tsv); none is deleted.",
-    metavar="OUT",
+    endings=(".html", ".htm", ".csv", ".tsv"),
 )
 @click.option(
     "--figures", metavar="DIR", help="Write the figures to this folder, as SVG, PNG and PDF."
@@ -72,9 +72,6 @@ def command(
     """
     from trilens.questions.reliability import reliability
 
-    endings = (".html", ".htm", ".csv", ".tsv")
-    if out.path is not None and Path(out.path).suffix.lower() not in endings:
-        raise FormatError(f"{out.path}: the output is a page (.html) or a table (.csv, .tsv)")
     with status("measuring reliability"):
         found = reliability(
             answers,
@@ -150,15 +147,26 @@ def _share(value: float, interval: tuple[float, float]) -> str:
 
 def _print_raters(found: Reliability) -> None:
     rows = sorted(found.raters, key=lambda row: -row.blind)[:_MOST_RATERS]
+    unit = found.unit or "rater"
     print_table(
-        [found.unit or "rater", "answers", "agreement", "predicted", "lapse", "from", "to"],
-        [
-            (r.rater, r.answers, r.agreement, r.predicted, r.blind, r.blind_low, r.blind_high)
-            for r in rows
-        ],
+        [unit, "verdict", "answers", "agreement", "predicted", "careless", "from", "to"],
+        [(r.rater, r.verdict, r.answers, r.agreement, r.predicted, *_careless(r)) for r in rows],
+        left=2,
     )
     if len(found.raters) > len(rows):
-        note(f"the {len(rows)} with the highest lapse rates of {len(found.raters):,}; see --json")
+        note(
+            f"the {len(rows)} {unit}s with the most careless answers, of {len(found.raters):,}; "
+            f"--json has all"
+        )
+
+
+def _careless(rater: RaterCheck) -> tuple[float | None, ...]:
+    """The share of careless answers, with its interval; unknown where the view is another."""
+    from trilens.words import OTHER_VIEWS
+
+    if rater.verdict in OTHER_VIEWS:
+        return None, None, None
+    return rater.blind, rater.blind_low, rater.blind_high
 
 
 def _notes(found: Reliability) -> Iterator[str]:

@@ -37,15 +37,15 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
 
 
 def _notes(found: Structure) -> Iterator[str]:
-    from trilens.words import p_text
+    from trilens.words import groups_tested
 
     yield found.sentence
     # a map of one dimension is a line, whatever describes it better
     if found.scores and found.scores.get(found.shape, 0.0) >= 0:
         others = sorted(found.scores.items(), key=lambda item: -item[1])
         listed = ", ".join(f"{name} {score:+.1f}" for name, score in others if name != "cloud")
-        yield f"better than a cloud by, in log-likelihood: {listed}"
+        yield f"compared with a cloud, in log-likelihood: {listed}"
     if found.p_value is not None:
-        yield f"{p_text(found.p_value)} for groups, compared with clouds without groups"
+        yield groups_tested(found.p_value)
     if found.caution is not None and found.reason is None:  # else the sentence has said it
         yield found.caution

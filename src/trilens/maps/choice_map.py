@@ -66,7 +66,7 @@ class ChoiceMap(MapEstimator):
     The coordinates maximize the likelihood less ``l2`` times the sum of their squares (L-BFGS
     from the lens map; for ``odd`` and ``closer`` from a rough fit in three more dimensions).
     What is ``"cv"`` is chosen by the evidence, the likelihood with the coordinates integrated
-    out, whatever the size: see Notes. It is the scikit-learn face of `trilens.fit`.
+    out, whatever the size: see Notes. It is `trilens.fit` as a scikit-learn estimator.
 
     Parameters
     ----------

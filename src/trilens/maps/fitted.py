@@ -25,6 +25,7 @@ from trilens._parameters import (
     threads_of,
     wrong,
 )
+from trilens._tabular import counted
 from trilens._typing import (
     AnyArray,
     BoolArray,
@@ -63,6 +64,7 @@ from trilens.statements import Statements, as_statements
 from trilens.statements.columns import numbers_or_text
 from trilens.statements.combine import side_pairs
 from trilens.study_design import Design, design
+from trilens.words import little_to_conclude
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -691,10 +693,13 @@ class Fit:
         )
 
     def __repr__(self) -> str:
-        d = self.map.n_components
+        dimensions = counted(self.map.n_components, "dimension")
+        said = f"{dimensions}, {self.map.lapse:.0%} of the answers careless"
+        if self.support.reason == "guesses":
+            said = little_to_conclude(self.support.reason)
         return (
             f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
-            f"{d} dimension{'s' if d > 1 else ''}, {self.map.lapse:.0%} of the answers careless\n"
+            f"{said}\n"
             "ask it: F.medoid(), F.outliers(), F.cluster(), F.analyze(), F.save(path)"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from trilens.errors import FormatError
 from trilens.files.output import atomic_write
@@ -51,7 +51,7 @@ def write_figures(
     found: Analysis | Reliability,
     folder: str | Path,
     *,
-    pictures: Mapping[str, str | Path] | None = None,
+    pictures: Mapping[str, str | Path | BinaryIO] | None = None,
     endings: Sequence[str] = FIGURE_ENDINGS,
 ) -> list[str]:
     """Write every figure that the results allow to a folder, in each format.
@@ -88,7 +88,7 @@ def write_figures(
 
 
 def _of_analysis(
-    found: Analysis, pictures: Mapping[str, str | Path] | None
+    found: Analysis, pictures: Mapping[str, str | Path | BinaryIO] | None
 ) -> Iterator[tuple[str, Axes]]:
     names, groups = found.graph.names, found.clusters
     by = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -145,7 +145,7 @@ def depth_against_depth(
     unknown = np.array([label is None or label == -1 for label in given], dtype=bool)
     scatter_groups(ax, X[~unknown], known, 28)
     if unknown.any():
-        ax.scatter(X[unknown, 0], X[unknown, 1], s=18, color=FAINT, label="unlabelled")
+        ax.scatter(X[unknown, 0], X[unknown, 1], s=18, color=FAINT, label="unlabeled")
     top = float(X.max(initial=0.1)) * 1.05
     ax.plot([0, top], [0, top], color=FAINT, linewidth=1, linestyle="--", zorder=0)
     ax.set_xlabel(f"depth in class {first}")
@@ -238,7 +238,7 @@ def object_map(
     *,
     names: Sequence[str] | None = None,
     groups: Sequence[Any] | AnyArray | None = None,
-    pictures: Mapping[str, str | Path] | None = None,
+    pictures: Mapping[str, str | Path | BinaryIO] | None = None,
     width: float = 40,
     ax: Axes | None = None,
 ) -> Axes:

@@ -61,7 +61,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
 def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     """Where each group sees the objects: the places of one object are joined by a line.
 
-    Lines are colored where the place differs beyond chance.
+    Lines are colored where the place differs by more than chance explains.
 
     Examples
     --------

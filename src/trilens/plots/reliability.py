@@ -33,7 +33,7 @@ _MOST_NAMED = 60
 
 
 def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
-    """The share of answers that each rater gave without looking, with its interval.
+    """The share of careless answers of each rater, with its interval.
 
     Those who seem to guess, or to choose one place, are marked.
 
@@ -44,7 +44,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     >>> S = study(n_objects=16, n_statements=400, n_raters=5).statements
     >>> ax = rater_intervals(reliability(S))
     >>> ax.get_xlabel()
-    'share of answers given without looking'
+    'share of careless answers'
     """
     result_of("reliability", found, "guessing_share")
     rows = sorted(found.raters, key=lambda row: row.blind)
@@ -58,7 +58,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     lapse = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
         (~odd, PALETTE[0], "o", "consistent, or undecided"),
-        (odd, ACCENT, "D", "no better than guesses, or always one place"),
+        (odd, ACCENT, "D", "careless, or always one place"),
     ):
         if mask.any():
             ax.hlines(at[mask], low[mask], high[mask], color=colour, alpha=0.45, linewidth=1.6)
@@ -70,7 +70,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="y", labelsize=7, length=0)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-1, len(rows))
-    ax.set_xlabel("share of answers given without looking")
+    ax.set_xlabel("share of careless answers")
     ax.set_ylabel(f"{found.unit or 'rater'}s, most consistent first" if not named else "")
     if odd.any():
         ax.legend(frameon=False, loc="lower right", fontsize=8)

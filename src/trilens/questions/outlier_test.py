@@ -1,4 +1,4 @@
-"""Which objects stand apart from the rest by more than chance."""
+"""Which objects stand apart: farther from the others than chance explains."""
 
 from __future__ import annotations
 

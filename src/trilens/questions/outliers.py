@@ -38,7 +38,7 @@ from trilens.questions.outlier_test import (
 from trilens.shares import counted_shares
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
-from trilens.words import about_outliers
+from trilens.words import about_outliers, listed, stand_apart
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
@@ -55,10 +55,10 @@ class Outliers(Tabular):
     scores : (len(indices),) array
         Their scores, low for an outlier: centrality, or minus the local outlier factor.
     apart : tuple of str
-        The objects that stand apart by more than chance, listed or not.
+        The objects that stand apart, listed or not: chance alone rarely has any so far out.
     shape : {"outliers", "long tail", "none"}
-        What the far objects are. They stand apart if they are isolated by more than chance, and
-        are a long tail if only groups with long tails would have them.
+        What the far objects are. They stand apart if chance alone rarely isolates any so far,
+        and are a long tail if only groups with long tails would have them.
     tail : tuple of str or None
         The objects of a long tail, the farthest out first; None where there is none.
     p_value, level : float or None
@@ -108,7 +108,7 @@ class Outliers(Tabular):
 
     @property
     def suggested(self) -> int:
-        """How many objects stand apart by more than chance."""
+        """How many objects stand apart."""
         return len(self.apart)
 
     @property
@@ -117,7 +117,11 @@ class Outliers(Tabular):
         return about_outliers(self.reason)
 
     def _headline(self) -> str:
-        return ", ".join(self.names) or self.caution or "no outlier could be confirmed"
+        if self.names or self.caution is not None:
+            return ", ".join(self.names) or str(self.caution)
+        if self.apart:
+            return f"none listed; {listed(self.apart)} {stand_apart(len(self.apart))}"
+        return "no outlier could be confirmed"
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
@@ -154,9 +158,9 @@ def outliers(
         Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
         tell what stands apart.
     n : int, optional
-        How many. Without ``n`` and ``contamination`` those that stand apart by more than
-        chance, which may be none: in at most 5 % of clouds without outliers there are any. A
-        cloud that thins out into a long tail has none either; the tail is then named.
+        How many. Without ``n`` and ``contamination`` those that stand apart, which may
+        be none: in at most 5 % of clouds without outliers there are any. A cloud that thins out
+        into a long tail has none either; the tail is then named.
     contamination : float, optional
         The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
     method : str
@@ -401,8 +405,8 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     contamination : "auto" or float
-        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those that stand apart by
-        more than chance, which may be none.
+        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those that stand
+        apart, which may be none.
     n : int, optional
         How many, instead of a share.
     map : str or ChoiceMap

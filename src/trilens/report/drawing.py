@@ -11,6 +11,7 @@ from trilens._typing import FloatArray
 from trilens.maps.geometry import landmarks
 from trilens.report import words
 from trilens.report.words import Facts
+from trilens.words import OTHER_VIEWS
 
 #: Where there are more, drawings show some of them, and the tables beside the page all.
 MOST_POINTS, MOST_CENTRALITIES, MOST_ROWS, MOST_RATERS = 1500, 600, 40, 24
@@ -27,50 +28,11 @@ _REACH = 2.448
 _HIGHEST = 900
 
 
-@dataclass(frozen=True)
-class MapPoint:
-    """An object on the map.
+def map_drawing(facts: Facts) -> Facts:
+    """The objects on the map: all, or of very many those that the page speaks of and others.
 
-    Attributes
-    ----------
-    i : int
-    x, y : float
-        In per cent of the width and the height.
-    group, label, step : int
-        What it is colored by: the group and the class from 1 on, 0 for none, and its centrality.
-    guessed : bool
-        Whether its class is predicted.
-    rank : int
-        Whose name comes first where there is no room for all.
-    spread : str
-        The ellipse in which it lies with 95 % confidence: half-axes in per cent of the height,
-        and the angle in degrees; empty where that is not known.
+    Places are in per cent of the width and the height, with the same scale both ways.
     """
-
-    i: int
-    x: float
-    y: float
-    group: int
-    label: int
-    step: int
-    guessed: bool
-    rank: int
-    spread: str
-
-
-@dataclass(frozen=True)
-class MapDrawing:
-    """The map, with the same scale both ways."""
-
-    points: list[MapPoint]
-    colored_by: list[str]
-    left_out: int
-    size: int
-    scale: tuple[str, str]
-
-
-def map_drawing(facts: Facts) -> MapDrawing:
-    """The objects on the map: all, or of very many those that the page speaks of and others."""
     rows, labels = facts["objects"], class_names(facts)
     plane = np.array([[row["x"], -row["y"]] for row in rows]).reshape(-1, 2)
     wide, high = np.maximum(np.ptp(plane, axis=0), 1e-9)
@@ -86,27 +48,28 @@ def map_drawing(facts: Facts) -> MapDrawing:
         row = rows[i]
         known = row.get("answers_say") if row.get("class") is None else row["class"]
         points.append(
-            MapPoint(
-                i=i,
-                x=round(float(place[i, 0]), 3),
-                y=round(float(place[i, 1]), 3),
-                group=row["cluster"] + 1,
-                label=of_class.get(str(known), 0),
-                step=min(int(_STEPS * (depth[i] - low) / range_), _STEPS - 1),
-                guessed=bool(labels) and row.get("class") is None,
-                rank=rank,
-                spread=_ellipse(row.get("place_cov"), scale),
-            )
+            {
+                "i": i,
+                "x": round(float(place[i, 0]), 3),
+                "y": round(float(place[i, 1]), 3),
+                # what it is colored by: from 1 on, 0 for none
+                "group": row["cluster"] + 1,
+                "label": of_class.get(str(known), 0),
+                "step": min(int(_STEPS * (depth[i] - low) / range_), _STEPS - 1),
+                "guessed": bool(labels) and row.get("class") is None,
+                "rank": rank,
+                "spread": _ellipse(row.get("place_cov"), scale),
+            }
         )
     by = ["group"] if facts["cluster"]["n_clusters"] > 1 else []
     by = [*by, *(["class"] if labels else []), "centrality"]
-    return MapDrawing(
-        points=points,
-        colored_by=by,
-        left_out=len(rows) - len(drawn),
-        size=72 if len(drawn) <= 120 else 54,
-        scale=(words.percent(float(low)), words.percent(float(low + range_))),
-    )
+    return {
+        "points": points,
+        "colored_by": by,
+        "left_out": len(rows) - len(drawn),
+        "size": 72 if len(drawn) <= 120 else 54,
+        "scale": (words.percent(float(low)), words.percent(float(low + range_))),
+    }
 
 
 def class_names(facts: Facts) -> list[str]:
@@ -115,6 +78,7 @@ def class_names(facts: Facts) -> list[str]:
 
 
 def _ellipse(covariance: list[list[float]] | None, scale: float) -> str:
+    """Where a place lies with 95 % confidence: half-axes, in per cent of the height, and angle."""
     if covariance is None:
         return ""
     # down is up on the screen
@@ -212,7 +176,7 @@ def candidate_rows(facts: Facts, place: Mapping[str, int]) -> Rows | None:
 
 def rater_rows(reliability: Facts) -> Rows | None:
     """The share of each rater's answers that seem careless, the most careless first."""
-    raters = [row for row in reliability["raters"] if row["verdict"] not in words.OTHER_VIEWS]
+    raters = [row for row in reliability["raters"] if row["verdict"] not in OTHER_VIEWS]
     if not raters:
         return None
     raters.sort(key=lambda row: -row["blind"])
@@ -284,30 +248,11 @@ def order_rows(facts: Facts, place: Mapping[str, int]) -> Rows | None:
 # ---- the sorted centralities -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Sorted:
-    """An object among the sorted centralities, in per cent of the chart."""
+def centrality_drawing(facts: Facts) -> Facts:
+    """The centralities of all objects, the least first; outliers, or the least central, named.
 
-    i: int
-    x: float
-    y: float
-    low: float
-    high: float
-    outlier: bool
-    named: bool
-
-
-@dataclass(frozen=True)
-class CentralityDrawing:
-    """The sorted centralities, with lines across the chart and what they stand for."""
-
-    points: list[Sorted]
-    ticks: list[tuple[float, str]]
-    left_out: int
-
-
-def centrality_drawing(facts: Facts) -> CentralityDrawing:
-    """The centralities of all objects, the least first; outliers, or the least central, named."""
+    In per cent of the chart; ``ticks`` are lines across it, and what they stand for.
+    """
     rows = facts["objects"]
     order = np.argsort([row["depth"] for row in rows], kind="stable").tolist()
     ranks = _even(len(order), MOST_CENTRALITIES)
@@ -323,21 +268,23 @@ def centrality_drawing(facts: Facts) -> CentralityDrawing:
         return round(100 * (1 - value / top), 3)
 
     points = [
-        Sorted(
-            i=i,
-            x=round(100 * (rank + 0.5) / max(len(order), 1), 3),
-            y=up(rows[i]["depth"]),
-            low=up(rows[i]["low"]),
-            high=up(rows[i]["high"]),
-            outlier=rows[i]["outlier"],
-            named=rows[i]["object"] in named,
-        )
+        {
+            "i": i,
+            "x": round(100 * (rank + 0.5) / max(len(order), 1), 3),
+            "y": up(rows[i]["depth"]),
+            "low": up(rows[i]["low"]),
+            "high": up(rows[i]["high"]),
+            "outlier": rows[i]["outlier"],
+            "named": rows[i]["object"] in named,
+        }
         for rank, i in ((rank, order[rank]) for rank in ranks)
     ]
     ticks = np.arange(0.0, top + 1e-9, _step(top)).tolist()
-    return CentralityDrawing(
-        points, [(up(tick), f"{100 * tick:.3g}%") for tick in ticks], len(rows) - len(points)
-    )
+    return {
+        "points": points,
+        "ticks": [(up(tick), f"{100 * tick:.3g}%") for tick in ticks],
+        "left_out": len(rows) - len(points),
+    }
 
 
 def _step(top: float) -> float:
@@ -357,29 +304,11 @@ def _ceiling(top: float) -> float:
 # ---- the tree ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TreeDrawing:
-    """The objects as a tree.
+def tree_drawing(facts: Facts, place: Mapping[str, int]) -> Facts | None:
+    """The tree, where a branch is claimed: the farther left two are joined, the less alike.
 
-    Attributes
-    ----------
-    order : list of int
-    lines : list of (x1, x2, y1, y2, claimed)
-        From left to right in per cent, down in rows.
-    supports : list of (x, y, text)
-        At the joints of branches that are claimed.
-    row : float
-        The height of a row in pixels.
+    From left to right in per cent, down in rows, whose height is in pixels.
     """
-
-    order: list[int]
-    lines: list[tuple[float, float, float, float, bool]]
-    supports: list[tuple[float, float, str]]
-    row: float
-
-
-def tree_drawing(facts: Facts, place: Mapping[str, int]) -> TreeDrawing | None:
-    """The tree, where a branch is claimed: the farther left two are joined, the less alike."""
     found = facts["hierarchy"]
     if found is None or not any(branch["claimed"] for branch in found["branches"]):
         return None
@@ -402,7 +331,8 @@ def tree_drawing(facts: Facts, place: Mapping[str, int]) -> TreeDrawing | None:
             supports.append((x, joint[1], f"{100 * branch['support']:.0f}%"))
         at |= dict.fromkeys(branch["objects"], joint)
     order = [place[name] for name in found["order"]]
-    return TreeDrawing(order, lines, supports, round(min(22.0, _HIGHEST / len(order)), 2))
+    row = round(min(22.0, _HIGHEST / len(order)), 2)
+    return {"order": order, "lines": lines, "supports": supports, "row": row}
 
 
 # ---- groups of raters side by side -----------------------------------------------------------

@@ -57,7 +57,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
     drawn = drawing.map_drawing(facts)
     sorted_ = drawing.centrality_drawing(facts)
     compared = facts["compare_groups"]
-    told = _told(facts, {*(p.i for p in drawn.points), *(p.i for p in sorted_.points)})
+    told = _told(facts, {p["i"] for p in (*drawn["points"], *sorted_["points"])})
     style = asset("report.css") + f".pic{{aspect-ratio:{_common_ratio(shown):.3f}}}"
     script = asset("report.js")
     return template("report.html").render(

@@ -57,6 +57,15 @@ class Pictures:
     broken: dict[str, str]
     looked: dict[str, str] = field(default_factory=dict)
 
+    def files(self) -> dict[str, io.BytesIO]:
+        """The thumbnails as files for matplotlib, which draws no SVG."""
+        found = {}
+        for name, picture in self.of.items():
+            head, _, data = picture.uri.partition(",")
+            if "svg" not in head:
+                found[name] = io.BytesIO(base64.b64decode(data))
+        return found
+
 
 def picture_size(n_objects: int) -> int:
     """The longer side of a thumbnail in pixels: smaller where there are many."""

@@ -9,13 +9,21 @@ from typing import Any, TypeAlias
 from markupsafe import Markup
 
 from trilens._tabular import shorten
-from trilens.words import REASONS, SAYS_NOTHING, TOO_FEW, listed, p_text
+from trilens.words import (
+    MEASURE as MEASURE,
+    OTHER_VIEWS,
+    count as count,
+    listed,
+    little_to_conclude,
+    p_text,
+    sentence as sentence,
+    span as span,
+    stand_apart,
+)
 
 #: What ``--json`` prints, and the templates take.
 Facts: TypeAlias = dict[str, Any]
 
-#: Raters of another view: what others say does not tell their guesses.
-OTHER_VIEWS = ("differs", "inverted", "unclear")
 #: How the page speaks of the kinds of question.
 QUESTIONS = {
     "central": "Which of the three is the most central?",
@@ -32,12 +40,6 @@ _COUNTED = {
     "central": "was chosen in {} of the questions that showed it",
     "odd": "was not the odd one out in {} of the questions that showed it",
     "closer": "was the closer one in {} of its comparisons with another object",
-}
-#: What centrality is, for a caption.
-MEASURE = {
-    "central": "the share of the questions about an object in which it is chosen",
-    "odd": "the share of the questions about an object in which it is not the odd one out",
-    "closer": "the share of an object's comparisons with another in which it is the closer one",
 }
 _CLASSIFIED = {
     "krng": "the majority of the neighbors in the k-RNG (Algorithm 4)",
@@ -60,7 +62,7 @@ _ABOUT = {
     "pooled": "conditions that are pooled",
     "copies": "every row occurs several times",
     "same-place": "{}s that mostly choose one place on the screen",
-    "one-rater": "one {} gave much of the answers",
+    "one-rater": "one {} gave a large part of the answers",
     "differs": "{}s who see it differently",
     "inverted": "{}s who answered the opposite",
     "unclear": "{}s who do not fit the others",
@@ -70,15 +72,19 @@ _ABOUT = {
 }
 #: What is remarked about raters who are not careful.
 _VERDICTS = {
-    "careless": "no better than guessing",
+    "careless": "careless",
     "inverted": "answers the opposite",
     "differs": "sees it differently",
     "unclear": "does not fit the others",
 }
-_SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 #: Names that a card has room for, and letters of one that need not be broken.
 _MOST_NAMED, _SHORT = 5, 16
-_UNDETERMINED = Markup("This could not be determined.")
+#: What is not told of answers that tell nothing of the objects.
+_UNDETERMINED = {
+    "medoid": "Which object is the most central cannot be determined.",
+    "outliers": "Whether there are outliers cannot be determined.",
+    "groups": "Whether there are groups cannot be determined.",
+}
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class Finding:
         Where the page says more.
     sentence : Markup
     sure : Markup
-        How certain it is.
+        How certain it is; None where the sentence says it.
     objects : tuple of str
         Whom it is about.
     """
@@ -100,7 +106,7 @@ class Finding:
     title: str
     section: str
     sentence: Markup
-    sure: Markup
+    sure: Markup | None = None
     objects: tuple[str, ...] = ()
 
 
@@ -151,27 +157,6 @@ def percent(share: float, digits: int = 0) -> str:
     return shown
 
 
-def span(low: float, high: float, digits: int = 0) -> str:
-    """An interval of a share; one that says nothing is said to say nothing.
-
-    >>> span(0.124, 0.31), span(0.01, 1.0)
-    ('12 to 31%', 'too few answers to tell')
-    """
-    if high - low >= SAYS_NOTHING:
-        return TOO_FEW
-    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: one object, 12 objects.
-
-    >>> count(1, "object"), count(12, "class", "classes")
-    ('one object', '12 classes')
-    """
-    shown = _SMALL[number] if 0 <= number < len(_SMALL) else f"{number:,}"
-    return f"{shown} {noun if number == 1 else plural or noun + 's'}"
-
-
 def _p(value: float | None) -> str:
     """A p-value behind a sentence, on one line; nothing where there is none."""
     return (
@@ -184,11 +169,6 @@ def _p(value: float | None) -> str:
 def capital(text: Markup | str) -> Markup:
     """The sentence with a capital; a name at its start stays as it is."""
     return Markup(str(text)[:1].upper() + str(text)[1:])
-
-
-def sentence(text: str) -> str:
-    """What `trilens.words` says, as a sentence of its own."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _bdi(text: str, most: int) -> Markup:
@@ -241,16 +221,13 @@ def headline(facts: Facts) -> Markup:
     said = _headline(facts)
     far = [row["object"] for row in facts["outliers"]["outliers"]]
     if far and facts["outliers"]["p_value"] is not None and unsupported(facts) is None:
-        verb = "stands" if len(far) == 1 else "stand"
-        said += Markup(" {} {} apart.").format(capital(_objects(far)), verb)
+        said += Markup(" {} {}.").format(capital(_objects(far)), stand_apart(len(far)))
     return said + Markup(" {}").format(divided) if (divided := rater_groups(facts)) else said
 
 
 def _headline(facts: Facts) -> Markup:
     code = unsupported(facts)
     answers, objects = facts["describe"]["statements"], facts["describe"]["objects"]
-    if code == "guesses":
-        return Markup("These answers cannot be distinguished from guessing.")
     if code == "no answers":
         return Markup("There are no answers yet.")
     if code == "few answers":
@@ -260,9 +237,7 @@ def _headline(facts: Facts) -> Markup:
             "is" if answers == 1 else "are",
         )
     if facts["support"] not in (None, "few answers"):
-        return Markup("Little can be concluded from these answers: {}.").format(
-            REASONS[facts["support"]]
-        )
+        return Markup("{}").format(little_to_conclude(facts["support"]))
     shape, middle = shape_of(facts), _middle(facts)
     if shape in ("line", "ring", "arms"):
         return _lie(facts) + (
@@ -273,7 +248,7 @@ def _headline(facts: Facts) -> Markup:
         return Markup("The objects form {}; {}.").format(count(number, "group"), middle)
     if shape is None:
         return capital(middle) + "."
-    return capital(middle) + "; the objects do not fall into separate groups."
+    return capital(middle) + "; no groups could be confirmed."
 
 
 def _middle(facts: Facts) -> Markup:
@@ -317,12 +292,11 @@ def findings(facts: Facts) -> tuple[Finding, ...]:
 
 def medoid(facts: Facts) -> Finding:
     """The most central object."""
-    m, code = facts["medoid"], unsupported(facts)
-    said, sure, shown = _middle(facts), Markup(""), tuple(m["candidates"])
-    if code is not None:
-        said, shown = Markup("no object can be called the most central"), ()
-        sure = _UNDETERMINED
-    elif any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
+    if unsupported(facts) is not None:
+        return _undetermined("Most central", "medoid")
+    m, said = facts["medoid"], _middle(facts)
+    sure, shown = Markup(""), tuple(m["candidates"])
+    if any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
         said = Markup("none is the most central of all: no answer connects some of the objects")
         sure, shown = Markup("{} ranks first in its own part.").format(name(m["medoid"])), ()
     elif is_ring(facts):
@@ -352,19 +326,19 @@ def _candidates(facts: Facts) -> Markup:
 
 def outliers(facts: Facts) -> Finding:
     """What stands apart."""
-    o, code = facts["outliers"], unsupported(facts)
+    o = facts["outliers"]
+    if unsupported(facts) is not None:
+        return _undetermined("Outliers", "outliers")
+    if o["caution"] is not None:
+        return Finding("Outliers", "outliers", Markup("{}").format(sentence(o["caution"])))
     found = tuple(row["object"] for row in o["outliers"])
     p = _p(o["p_value"])
     said = Markup("No outlier could be confirmed")
     sure, shown = Markup("The farthest out could be chance{}.").format(p), tuple(o["least_central"])
-    if code is not None:
-        sure, shown = _UNDETERMINED, ()
-    elif o["caution"] is not None:
-        sure, shown = Markup("{}").format(sentence(o["caution"])), ()
-    elif found:
-        verb = "stands" if len(found) == 1 else "stand"
+    if found:
         number = fact("outliers", count(len(found), "object").capitalize())
-        said = Markup("{} {} apart: {}").format(number, verb, names(found, _MOST_NAMED))
+        verb = stand_apart(len(found))
+        said = Markup("{} {}: {}").format(number, verb, names(found, _MOST_NAMED))
         sure, shown = Markup("Rare by chance{}.").format(p), found
     elif o["tail"] is not None:
         said = Markup("The objects thin out into a long tail; no outlier could be confirmed")
@@ -378,14 +352,13 @@ def outliers(facts: Facts) -> Finding:
 
 def shape(facts: Facts) -> Finding:
     """The groups, or the shape that the objects form."""
-    c, code, found = facts["cluster"], unsupported(facts), shape_of(facts)
-    p = _p(None if facts["structure"] is None else facts["structure"]["p_value"])
-    title, shown = "Groups", ()
+    c, found = facts["cluster"], shape_of(facts)
+    p = _p(c["p_value"])
+    title, shown, sure = "Groups", (), None
     if c["given"]:
         said, sure = _sizes(facts) + ", as requested.", Markup("{}").format(_suggested(facts))
-    elif code is not None:
-        said = Markup("No groups could be confirmed.")
-        sure = _UNDETERMINED
+    elif unsupported(facts) is not None:
+        return _undetermined("Groups", "groups")
     elif found in ("line", "ring", "arms"):
         title = "Shape"
         said = Markup("The objects form {}.").format(
@@ -399,14 +372,19 @@ def shape(facts: Facts) -> Finding:
     elif c["n_clusters"] > 1:
         said = _sizes(facts) + "."
         sure = Markup("Rare by chance{}.{}").format(p, _again(facts))
-    elif found is None:
-        said, sure = Markup("No groups could be confirmed."), Markup("{}").format(_untold(facts))
+    elif c["p_value"] is None:
+        said, sure = Markup("{}").format(_untold(facts)), None
     else:
-        said = Markup("No groups could be confirmed, and no line or ring.")
+        looked = "" if found is None else ", and no line or ring"
+        said = Markup("No groups could be confirmed{}.").format(looked)
         sure = Markup("The clearest division could be chance{}.").format(p)
     if found == "ring" or found == "line":
         shown = tuple(facts["structure"]["order"])
     return Finding(title, "groups", said, sure, shown)
+
+
+def _undetermined(title: str, section: str) -> Finding:
+    return Finding(title, section, Markup(_UNDETERMINED[section]))
 
 
 def _sizes(facts: Facts) -> Markup:
@@ -420,7 +398,7 @@ def _sizes(facts: Facts) -> Markup:
 
 def _untold(facts: Facts) -> str:
     s = facts["cluster"]["suggestion"]
-    return sentence((s and s["caution"]) or "there is too little to divide")
+    return sentence(s["caution"]) if s and s["caution"] else _UNDETERMINED["groups"]
 
 
 def _suggested(facts: Facts) -> str:
@@ -459,7 +437,7 @@ def answers(facts: Facts) -> Finding:
     r, said = facts["reliability"], Markup("How many answers could be predicted is not known.")
     if r["predicted"] is not None:
         features = ", without the features," if facts["features"] else ""
-        said = Markup("A map of some answers{} predicts {} of the others; guessing, {}.").format(
+        said = Markup("A map of some answers{} predicts {} of the others (guessing: {}).").format(
             features,
             fact("predicted", percent(r["predicted"])),
             fact("chance", percent(r["chance"])),
@@ -499,7 +477,7 @@ def rater_groups(facts: Facts) -> str:
     if people is None or not people["groups"]:
         return ""
     number = count(len(people["groups"]), "group")
-    return f"The {unit}s fall into {number} that see different things; this page mixes them."
+    return f"The {unit}s fall into {number} that see different things; these findings mix them."
 
 
 # ---- sentences of the sections --------------------------------------------------------------
@@ -548,9 +526,9 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty simulated collections without "
-        "outliers, of as many objects and answers, has one as far from all others. They may form "
-        "groups, and have long tails. This holds for the list as a whole: "
-        "of several objects, those listed last are the least certain."
+        "outliers has one as far from all others. The collections have as many objects and "
+        "answers, and may have groups and long tails. This holds for the list as a whole: of "
+        "several objects, those listed last are the least certain."
     )
 
 
@@ -559,8 +537,8 @@ def division(facts: Facts) -> Markup:
     s = facts["cluster"]["suggestion"]
     if shape_of(facts) in ("line", "ring", "arms"):
         return _lie(facts) + "."
-    if not s or not s["candidates"] or s["p_value"] is None:
-        return Markup("Whether there are groups cannot be determined.")
+    if unsupported(facts) or not s or not s["candidates"] or s["p_value"] is None:
+        return Markup("Nothing is claimed here.")
     if s["n_clusters"] > 1:
         said = (
             "At most one in twenty simulated collections without groups divides as clearly as "
@@ -653,9 +631,9 @@ def halves(reliability: float) -> str:
     """How alike two halves of the answers order the objects.
 
     >>> halves(0.9), halves(-0.07)
-    ('much alike', 'differently')
+    ('very similarly', 'differently')
     """
-    steps = ((0.8, "much alike"), (0.5, "roughly alike"), (0.2, "hardly alike"))
+    steps = ((0.8, "very similarly"), (0.5, "similarly"), (0.2, "only roughly alike"))
     return next((said for least, said in steps if reliability > least), "differently")
 
 
@@ -668,31 +646,25 @@ def methods(facts: Facts) -> str:
 
 
 def _methods(facts: Facts) -> Iterator[str]:
-    m, o, c, found = facts["medoid"], facts["outliers"], facts["cluster"], facts["structure"]
-    central = {
-        "central": "Centrality is lens depth, the share of the questions about an object in which "
-        "it is the most central",
-        "odd": "Centrality is the share of the questions about an object in which it is not the "
-        "odd one out",
-        "closer": "Centrality is the share of an object's comparisons with another in which it is "
-        "the closer one",
-    }[facts["kind"]]
+    m, o, c = facts["medoid"], facts["outliers"], facts["cluster"]
+    lens = "lens depth, " if facts["kind"] == "central" else ""
     by = "estimated by a choice model of all answers" if m["method"] == "choice" else "counted"
-    yield f"{central}, {by}."
+    yield f"Centrality is {lens}{MEASURE[facts['kind']]}, {by}."
     if facts["dimension"] is not None:
         yield (
             f"The choice map has {count(facts['dimension'], 'dimension')}, the number that "
             f"maximizes the evidence."
         )
-    if o["p_value"] is not None:
+    told = unsupported(facts) is None
+    if told and o["caution"] is None and o["p_value"] is not None:
         yield (
             f"Outliers were tested against simulated collections without any "
             f"({p_text(o['p_value'])})."
         )
-    if found is not None and found["p_value"] is not None:
+    if told and c["p_value"] is not None:
         yield (
             f"Groups were tested against simulated collections without groups "
-            f"({p_text(found['p_value'])})."
+            f"({p_text(c['p_value'])})."
         )
     if c["n_clusters"] > 1:
         yield (

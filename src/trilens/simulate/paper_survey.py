@@ -78,7 +78,7 @@ def ask_survey(
     objects, kind, noise_param, ties, metric, names
         As for `trilens.simulate.simulate_statements`; ``closer`` questions have no test.
     raters : Raters
-        Take rounds in turn, in an order that is drawn anew when all have had one.
+        Take rounds in turn, in a new random order whenever all have had one.
     n_rounds : int
         Rounds that are begun.
     round_size, least : int

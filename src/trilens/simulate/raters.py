@@ -57,7 +57,7 @@ class Raters:
         return np.where(self.careless, wrong_by_chance(kind), self.error_rates)
 
     def by_round(self, n_rounds: int, rng: np.random.Generator) -> IntArray:
-        """Who answers each round: all in turn, in an order that is drawn anew each time."""
+        """Who answers each round: all in turn, in a new random order each time."""
         turns = [rng.permutation(len(self)) for _ in range(-(-n_rounds // len(self)))]
         return np.concatenate([*turns, np.empty(0, dtype=np.int64)])[:n_rounds].astype(np.int64)
 
@@ -139,7 +139,7 @@ def ask_raters(
     objects, n_statements, kind, sampling, noise_param, ties, random_state, metric, names
         As for `trilens.simulate.simulate_statements`.
     raters : Raters
-        Take rounds in turn, in an order that is drawn anew when all have had one.
+        Take rounds in turn, in a new random order whenever all have had one.
     round_size : int
         Questions in a round; the last one may be shorter.
 

@@ -228,7 +228,7 @@ class Batch:
         return StatementError(
             f"{self.place(row)}: object {_name(x if x in (y, z) else y, names)} appears twice in "
             f"one statement; a statement names three different objects "
-            f"({n_bad:,} of {len(ids):,} rows are affected)"
+            f"(rows affected: {n_bad:,} of {len(ids):,})"
         )
 
     def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
@@ -239,7 +239,7 @@ class Batch:
                 raise StatementError(
                     f"{self.place(int(wrong.argmax()))}: the answer is not a position of an object "
                     f"that was shown; correct the row or leave it out "
-                    f"({int(wrong.sum()):,} of {len(ids):,} rows are affected)"
+                    f"(rows affected: {int(wrong.sum()):,} of {len(ids):,})"
                 )
             return self.positions
         chosen, shown = ids[:, 0], ids[:, 1:] if self.form == "shown" else ids[:, 2:]
@@ -263,8 +263,8 @@ class Batch:
             raise StatementError(
                 f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
                 f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "
-                f"the row or leave it out ({int(outside.sum()):,} of {len(ids):,} rows are "
-                f"affected)"
+                f"the row or leave it out "
+                f"(rows affected: {int(outside.sum()):,} of {len(ids):,})"
             )
         return np.asarray(is_chosen.argmax(axis=1))
 
@@ -451,12 +451,13 @@ class Checks:
         """In one line, for a note.
 
         >>> print(Checks(np.array([1, 1, 0, -1])))
-        4 rows show an object twice: checks, not answers (67 % right)
+        4 rows show an object twice and count as test questions (67 % right)
         """
-        many = "1 row shows" if len(self) == 1 else f"{len(self):,} rows show"
         known = self.right[self.right >= 0]
         share = f" ({100 * known.mean():.0f} % right)" if len(known) else ""
-        return f"{many} an object twice: checks, not answers{share}"
+        if len(self) == 1:
+            return f"1 row shows an object twice and counts as a test question{share}"
+        return f"{len(self):,} rows show an object twice and count as test questions{share}"
 
     def by_rater(self) -> dict[str, tuple[int, int]]:
         """How many checks each rater answered rightly, and of how many.

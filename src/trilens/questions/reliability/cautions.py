@@ -123,7 +123,7 @@ def about_duplicates(statements: Statements) -> list[Caution]:
 
     >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central")
     >>> [caution.what for caution in about_duplicates(S)]
-    ['Every row occurs in the data a multiple of 3 times.']
+    ['How often each row occurs is a multiple of 3.']
     """
     times = copies(statements)
     return [Caution("copies", {"times": times})] if times > 1 else []
