@@ -780,8 +780,8 @@ def _most_central(groups: Iterable[tuple[str, RaterGroup | GroupView]]) -> Itera
     for name, group in groups:
         if group.medoid is not None:
             others = len(group.candidates) - 1
-            may = f" (or {counted(others, 'other object')})" if others > 0 else ""
-            said.append(f"{group.medoid} for {name}{may}")
+            may = f" (or one of {others:,} others)" if others > 1 else ""
+            said.append(f"{group.medoid} for {name}{' (or one other)' if others == 1 else may}")
     if said:
         yield f"Most central is {and_list(said)}."
 

@@ -30,7 +30,7 @@ def test_two_factions_are_found(factions):
     assert first.plane.shape == second.plane.shape == (20, 2)
     assert first.answers == 600
     said = " ".join(factions.sentences())
-    assert "they see different things" in said
+    assert "they see the objects differently" in said
     assert "fall into 2 groups, of 6 and 6 raters" in said
     assert f"{first.medoid} for group 1 and {second.medoid} for group 2" in said
 
