@@ -159,7 +159,7 @@ def people(tmp_path_factory):
 def test_raters_are_compared(people, tmp_path):
     out = tmp_path / "raters.csv"
     done = run("individuals", people, "-o", out)
-    assert "12 raters were compared; they see different things" in done.stderr
+    assert "12 raters were compared; they see the objects differently" in done.stderr
     header, *rows = out.read_text().splitlines()
     assert header.startswith('"rater","answers","group"')
     assert len(rows) == 12
