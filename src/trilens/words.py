@@ -613,32 +613,39 @@ def about_structure(found: Structure) -> str:
     return f"{said} {number} {stand_apart(len(apart))}: {listed(apart)}."
 
 
+#: Where the objects lie; the report marks the names.
+LIE = {
+    "line": "The objects lie along {way}, from {first} to {last}",
+    "ring": "The objects lie on a ring",
+    "arms": "The objects lie on {arms} that meet near {inner}",
+}
+
+
 def _line(found: Structure) -> str:
     assert found.order is not None
-    bent = "a bent line" if found.bent else "a line"
-    return f"The objects lie along {bent}, from {found.order[0]} to {found.order[-1]}."
+    way = "a bent line" if found.bent else "a line"
+    return f"{LIE['line'].format(way=way, first=found.order[0], last=found.order[-1])}."
 
 
 def _arms(found: Structure) -> str:
     assert found.part is not None
     assert found.position is not None
-    middle = found.names[int(np.nanargmin(found.position))]
-    return f"The objects lie on {found.part.max() + 1} arms that meet near {middle}."
+    arms = count(int(found.part.max()) + 1, "arm")
+    return f"{LIE['arms'].format(arms=arms, inner=found.names[np.nanargmin(found.position)])}."
 
 
 def _groups(found: Structure) -> str:
     assert found.part is not None
-    *sizes, last = np.bincount(found.part[found.part >= 0]).tolist()
-    said = f"{', '.join(map(str, sizes))} and {last}"
-    return f"The objects form {len(sizes) + 1} groups, of {said} objects."
+    sizes = np.bincount(found.part[found.part >= 0]).astype(str).tolist()
+    return f"The objects form {count(len(sizes), 'group')}, of {and_list(sizes)} objects."
 
 
 def _groups_in_groups(found: Structure) -> str:
     assert found.part is not None
     assert found.inner is not None
     return (
-        f"The objects form {found.part.max() + 1} groups, which fall into "
-        f"{found.inner.max() + 1} smaller ones."
+        f"The objects form {count(int(found.part.max()) + 1, 'group')}, which fall into "
+        f"{count(int(found.inner.max()) + 1, 'smaller one')}."
     )
 
 
@@ -647,7 +654,7 @@ _SHAPES: dict[str, Callable[[Structure], str]] = {
         "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
     ),
     "line": _line,
-    "ring": lambda _: "The objects lie on a ring: there is no most central object.",
+    "ring": lambda _: f"{LIE['ring']}: there is no most central object.",
     "arms": _arms,
     "groups": _groups,
     "groups in groups": _groups_in_groups,
@@ -716,7 +723,7 @@ def _groups_of_raters(found: Individuals) -> Iterator[str]:
         return
     sizes = [f"{len(group.raters):,}" for group in found.groups]
     yield (
-        f"They fall into {len(sizes)} groups, of {and_list(sizes)} raters "
+        f"They fall into {count(len(sizes), 'group')}, of {and_list(sizes)} raters "
         f"({p_text(found.groups_p_value)})."
     )
     yield from _most_central((f"group {i}", group) for i, group in enumerate(found.groups, 1))

@@ -37,7 +37,7 @@ def test_a_tree_is_drawn_written_and_told(file, tmp_path):
     out = tmp_path / "tree.svg"
     done = run("hierarchy", file, "-o", out)
     assert out.read_text().startswith("<?xml")
-    assert "The objects form 2 groups" in done.stderr
+    assert "The objects form two groups" in done.stderr
     assert f"wrote {out}" in done.stderr
     header, *rows = done.stdout.splitlines()
     assert header.split() == ["branch", "objects", "height", "support"]

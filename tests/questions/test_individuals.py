@@ -31,7 +31,7 @@ def test_two_factions_are_found(factions):
     assert first.answers == 600
     said = " ".join(factions.sentences())
     assert "they see the objects differently" in said
-    assert "fall into 2 groups, of 6 and 6 raters" in said
+    assert "fall into two groups, of 6 and 6 raters" in said
     for number, group in enumerate((first, second), 1):
         others = len(group.candidates) - 1
         may = {0: "", 1: " (or one other)"}.get(others, f" (or one of {others} others)")

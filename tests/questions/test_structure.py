@@ -139,7 +139,7 @@ def test_what_arms_tell():
     assert (found.part[far] == (np.arange(42) % 3)[far]).mean() > 0.95
     assert np.corrcoef(found.position, X.max(axis=1))[0, 1] > 0.9
     assert (found.shape, found.notes, found.p_value) == ("arms", ("arms",), None)
-    assert "on 3 arms that meet near" in found.sentence
+    assert "on three arms that meet near" in found.sentence
     assert list(found.columns()) == ["object", "arm", "outwards"]
 
 
@@ -147,7 +147,7 @@ def test_what_groups_tell():
     found = _structure(_groups(np.random.default_rng(5)))
     assert (found.shape, found.has_groups) == ("groups", True)
     assert found.part.tolist() == np.repeat([0, 1, 2], [14, 13, 13]).tolist()
-    assert found.sentence == "The objects form 3 groups, of 14, 13 and 13 objects."
+    assert found.sentence == "The objects form three groups, of 14, 13 and 13 objects."
 
 
 def test_both_levels_of_groups_in_groups_are_told():
@@ -155,7 +155,7 @@ def test_both_levels_of_groups_in_groups_are_told():
     assert found.shape == "groups in groups"
     assert found.part.tolist() == np.repeat([0, 1], 20).tolist()
     assert found.inner.tolist() == np.repeat([0, 1, 2, 3], 10).tolist()
-    assert "2 groups, which fall into 4 smaller ones" in found.sentence
+    assert "two groups, which fall into four smaller ones" in found.sentence
 
 
 def test_errors_of_places_are_allowed_for():
@@ -186,7 +186,7 @@ def test_few_objects_have_no_shape(n):
 def test_groups_of_few_objects_are_what_cluster_says_too():
     X = np.random.default_rng(0).normal(size=(10, 2)) + 40 * (np.arange(10) < 5)[:, None]
     assert examine(X).suggestion.n_clusters == 2
-    assert _structure(X).sentence == "The objects form 2 groups, of 5 and 5 objects."
+    assert _structure(X).sentence == "The objects form two groups, of 5 and 5 objects."
 
 
 def test_guesses_have_no_shape_and_no_answers_are_refused():

@@ -197,22 +197,9 @@ def _write(found: Reliability, answers: Answers, output: str) -> None:
 
 def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     """The answers as they are, with a column that marks them."""
-    from trilens.kinds import columns as kind_columns
-    from trilens.statements.columns import as_written
-    from trilens.statements.roles import FIELDS
-
-    names = statements.names
-    columns: dict[str, Any] = {
-        role: [names[i] for i in statements.triples[:, at]]
-        for at, role in enumerate(kind_columns(statements.kind))
-    }
-    for role, field in FIELDS.items():
-        values = getattr(statements, field)
-        if values is not None:
-            columns[role] = as_written(field, values).tolist()
-    columns["mark"] = found.marks.tolist()
-    columns["used"] = [mark not in ("left-out", "test-question") for mark in found.marks.tolist()]
-    return columns
+    marks = found.marks.tolist()
+    used = [mark not in ("left-out", "test-question") for mark in marks]
+    return {**statements.to_arrow().to_pydict(), "mark": marks, "used": used}
 
 
 def _column_or_statements(answers: Answers, given: str) -> Any:

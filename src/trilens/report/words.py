@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from trilens._tabular import shorten
 from trilens.words import (
+    LIE,
     MEASURE as MEASURE,
     OTHER_VIEWS,
     count as count,
@@ -275,14 +276,14 @@ def _lie(facts: Facts) -> Markup:
     if found["shape"] == "line":
         ends = found["order"][0], found["order"][-1]
         straight = "one dimension" if facts["dimension"] == 1 else "a line"
-        bent = "a bent line" if found.get("bent") else straight
-        return Markup("The objects lie along {}, from {} to {}").format(bent, *map(name, ends))
+        way = "a bent line" if found.get("bent") else straight
+        return Markup(LIE["line"]).format(way=way, first=name(ends[0]), last=name(ends[1]))
     if found["shape"] == "ring":
-        return Markup("The objects lie on a ring")
+        return Markup(LIE["ring"])
     outwards = {who: far for who, far in found["outwards"].items() if far is not None}
     inner = min(outwards, key=outwards.__getitem__)
     arms = count(len(set(found["arm"].values()) - {-1}), "arm")
-    return Markup("The objects lie on {} that meet near {}").format(arms, name(inner))
+    return Markup(LIE["arms"]).format(arms=arms, inner=name(inner))
 
 
 def findings(facts: Facts) -> tuple[Finding, ...]:
