@@ -267,8 +267,10 @@ def agreement_of(
         The answers that count; by default all.
     """
     unit, who = raters_of(statements)
-    only_one = unit is None and statements.raters is not None
-    who = statements.raters if only_one else who
+    only_one = False
+    if unit != "round" and statements.raters is not None:
+        who = each_its_own(statements.raters)
+        only_one = len(np.unique(who)) < 2
     kept = statements.asked_at_random
     if len(kept) and not kept.any():
         return None, None, NO_CEILING["all chosen"]
@@ -292,6 +294,22 @@ def raters_of(statements: Statements) -> tuple[str | None, AnyArray | None]:
         if who is not None and len(np.unique(who)) > 1:
             return unit, who
     return None, None
+
+
+def each_its_own(raters: AnyArray) -> AnyArray:
+    """The raters, with a name of its own for each answer that has none.
+
+    >>> each_its_own(np.array(["ann", "", "bob", ""])).tolist()
+    ['ann', '\\x001', 'bob', '\\x003']
+    """
+    who = np.asarray(raters)
+    nobody = np.flatnonzero(who == "" if who.dtype.kind in "UO" else np.zeros(0))
+    if not len(nobody):
+        return who
+    named = who.astype(object)
+    # no reader leaves this character in a rater's name
+    named[nobody] = [f"\0{row}" for row in nobody]
+    return named.astype(str)
 
 
 def gave_much(share: float, raters: int) -> bool:

@@ -339,6 +339,7 @@ def test_answers_without_a_rater_are_not_of_one_rater():
     found, plain = (tl.evaluate(each, embedding=POINTS) for each in (blank, S))
     assert (found.raters, plain.raters, found.unit) == (9, 20, "rater and question")
     assert found.agreement == pytest.approx(plain.agreement)
+    assert found.agreement == tl.reliability(blank).ceiling
     none = tl.evaluate(
         Statements(S.triples, 20, raters=[""] * len(S), kind="central"), embedding=POINTS
     )

@@ -11,10 +11,11 @@ import numpy as np
 
 from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import AsDict, Tabular, facts
-from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.agreement import (
     Agreement,
     agreement_of,
+    each_its_own,
     freedom_of,
     gave_much,
     reachable_share,
@@ -436,7 +437,7 @@ def yardstick_of(
     progress: Progress | None = None,
 ) -> Yardstick:
     """The ceiling of statements; a map is fitted where there are repeats, and no fit is given."""
-    agreement, _, why_not = agreement_of(_with_raters(statements))
+    agreement, _, why_not = agreement_of(statements)
     if agreement is None:
         return Yardstick(None, None, None, why_not)
     if fitted is None and is_enough(statements):
@@ -444,21 +445,6 @@ def yardstick_of(
     chances_of = None if fitted is None else fitted.probabilities
     best, interval = reachable_share(agreement, statements, chances_of)
     return Yardstick(best, interval, agreement, None)
-
-
-def _with_raters(statements: Statements) -> Statements:
-    """The same answers, where those without a rater are not taken for one rater's."""
-    if statements.raters is None or "" not in statements.raters:
-        return statements
-    return Statements(
-        statements.triples,
-        statements.n_objects,
-        statements._names,
-        statements.kind,
-        raters=_each_its_own(statements.raters),
-        rounds=statements.rounds,
-        chosen=statements.chosen,
-    )
 
 
 @dataclass(frozen=True)
@@ -555,8 +541,8 @@ def clusters_of(statements: Statements) -> AnswerClusters:
     question = questions(statements)[0]
     if statements.raters is None:
         return AnswerClusters(_screens(statements, question), None, 0)
-    known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)
-    n_raters = len(known) - int((np.asarray(statements.raters).astype(str) == "").sum())
+    known, rater = np.unique(each_its_own(statements.raters), return_inverse=True)
+    n_raters = len(known) - int(np.sum(np.asarray(statements.raters) == ""))
     if n_raters < _LEAST_RATERS:
         return AnswerClusters(_screens(statements, question), None, n_raters)
     most = float(np.bincount(rater).max()) / len(rater)
@@ -572,18 +558,6 @@ def _screens(statements: Statements, question: IntArray) -> IntArray:
         _, rater = np.unique(np.asarray(statements.raters).astype(str), return_inverse=True)
         _, screen = np.unique(screen * np.int64(len(rater)) + rater, return_inverse=True)
     return screen.astype(np.int64)
-
-
-def _each_its_own(raters: AnyArray) -> AnyArray:
-    """The raters, with a name of its own for each answer that has none."""
-    who = np.asarray(raters).astype(str)
-    nobody = np.flatnonzero(who == "")
-    if not len(nobody):
-        return who
-    named = who.astype(object)
-    # no reader leaves this character in a rater's name
-    named[nobody] = [f"\0{row}" for row in nobody]
-    return named.astype(str)
 
 
 def compare_all(
