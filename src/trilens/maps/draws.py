@@ -21,7 +21,6 @@ more memory than the map, and the statements may lie in files.
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,25 +29,15 @@ from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.calibration import (
     MOST_ANNEALED,
 )
-from trilens.counts.engines import Engine, open_engine
 from trilens.counts.partition import Plan
 from trilens.kinds import sides, sign
 from trilens.maps.descent import one_blas_thread
 from trilens.maps.features import FeaturePrior
 from trilens.maps.laplace import NO_L2, add_penalty, hold_still
-from trilens.maps.likelihood import Choices, collect_choices, likelihood
+from trilens.maps.likelihood import Choices, Products, collect_choices, likelihood
 from trilens.maps.map import Map, shares_of
 from trilens.maps.pairs import ODDS_RANGE, Path, number_pairs, pair_code
-from trilens.maps.passes import (
-    HeldRows,
-    Passes,
-    StreamPart,
-    Sums,
-    batches,
-    for_kernels,
-    score,
-    total,
-)
+from trilens.maps.passes import Passes, StreamPart, Sums, batches, for_kernels
 from trilens.statements import Statements
 
 #: Coordinates whose information is factored; of more it is multiplied with vectors.
@@ -334,19 +323,20 @@ def draw_by_sums(
         noise = np.linalg.cholesky(prior.precision).astype(np.float32) @ noise
     slopes = np.float32(np.sqrt(dispersion)) * signed
     slopes += np.float32(np.sqrt(held * dispersion)) * noise.reshape(n, d, n_draws)
-    parts = HeldRows(sample.kind, np.asarray(sample.triples)).parts()
     scale = passes.counts.statements / max(len(sample), 1)
-    with closing(open_engine(None, passes.n_threads)) as here:
+    choices, lapse = collect_choices(sample), np.array([model.lapse])
+    with likelihood(choices, model.length, model.alpha, passes.n_threads, "rows") as f:
+        times = f.products(X, lapse)
         if scale == 1.0:
-            moved = _solve(here, parts, model, blocks, held, scale, slopes, prior)
+            moved = _solve(times, blocks, held, scale, slopes, prior)
         else:
             # how objects hang together is taken from some statements, what is known of each
             # object by itself from all: a far object may be in few that tell
-            some = total(here, parts, score, None, model).information(d) * scale
+            some = f.information(X, lapse, whole=False) * scale
             some += held * own[:, None, None] * np.eye(d)
             A, B = np.linalg.cholesky(some), np.linalg.cholesky(blocks)
             turned = (A @ np.linalg.solve(B, slopes.astype(np.float64))).astype(np.float32)
-            found = _solve(here, parts, model, some, held, scale, turned, prior)
+            found = _solve(times, some, held, scale, turned, prior)
             back = A.transpose(0, 2, 1) @ found.astype(np.float64)
             moved = np.linalg.solve(B.transpose(0, 2, 1), back).astype(np.float32)
     # places that were fitted follow the answers: what is left varies less than it did
@@ -357,9 +347,7 @@ def draw_by_sums(
 
 
 def _solve(
-    engine: Engine,
-    parts: list[HeldRows],
-    model: Map,
+    times: Products,
     blocks: FloatArray,
     held: float,
     scale: float,
@@ -370,12 +358,14 @@ def _solve(
 
     Parameters
     ----------
+    times : callable
+        Multiplies vectors with the information of some statements.
     blocks : (n, d, d) float64
         The blocks on the diagonal of H.
     held : float
         The curvature of the prior.
     scale : float
-        How many statements each of those in ``parts`` stands for.
+        How many statements each of these stands for.
     """
     inverse = np.linalg.inv(blocks).astype(np.float32)
     residual = np.array(G, dtype=np.float32)
@@ -385,7 +375,7 @@ def _solve(
     size = np.einsum("nik,nik->k", residual, near, dtype=np.float64)
     first = np.maximum(size, 1e-300)
     for _ in range(_MOST_STEPS):
-        turned = np.float32(scale) * total(engine, parts, _times_information, model, way)
+        turned = np.float32(scale) * times(way)
         if prior is None:
             turned += np.float32(held) * way
         else:
@@ -403,28 +393,6 @@ def _solve(
             break
         way = near + (size / np.maximum(before, 1e-300)).astype(np.float32) * way
     return found
-
-
-def _times_information(part: HeldRows, model: Map, V: AnyArray) -> AnyArray:
-    """The information of all places together times some vectors, over a part; (n, d, K)."""
-    from trilens.maps import _kernels
-
-    X, rows, out = np.ascontiguousarray(model.X), (0, len(part.triples)), np.zeros_like(V)
-    terms = np.empty((len(part.triples), 6), dtype=np.float32)
-    _kernels.information_terms(
-        X,
-        part.triples,
-        np.ones(len(part.triples)),
-        np.array([model.lapse]),
-        _kernels.LENGTHS[model.length],
-        model.alpha,
-        model.kind != "closer",
-        sign(model.kind),
-        *rows,
-        terms,
-    )
-    _kernels.information_times(X.astype(np.float32), part.triples, terms, V, *rows, out)
-    return out
 
 
 def depths_of(maps: AnyArray, model: Map) -> FloatArray:
