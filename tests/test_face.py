@@ -116,8 +116,6 @@ def test_estimators_have_jobs_and_functions_threads() -> None:
 
 def test_colors_in_both_spellings() -> None:
     assert tl.plots.colors is tl.plots.colours
-    found = tl.exact.nearest_lens_counts(np.arange(5.0)[:, None], 2, metric="euclidean")
-    assert found.neighbors is found.neighbours
 
 
 @pytest.mark.slow

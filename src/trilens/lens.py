@@ -518,7 +518,7 @@ def _checked(error_rate: float) -> float:
         raise wrong(
             "error_rate",
             error_rate,
-            "a number here; neighbours(), cluster(), KRNGClustering and KRNGClassifier "
+            "a number here; neighbors(), cluster(), KRNGClustering and KRNGClassifier "
             "can estimate it",
         )
     if not 0 <= real_number("error_rate", error_rate) < 2 / 3:

@@ -80,11 +80,11 @@ def test_lens_counts_of_the_nearest(name):
     for data, metric in ((X, "euclidean"), (D, None)):
         found = exact.nearest_lens_counts(data, 7, metric=metric)
         rows = np.arange(len(X))[:, None]
-        np.testing.assert_array_equal(found.counts, counts[rows, found.neighbours])
-        np.testing.assert_array_equal(found.distances, D[rows, found.neighbours])
+        np.testing.assert_array_equal(found.counts, counts[rows, found.neighbors])
+        np.testing.assert_array_equal(found.distances, D[rows, found.neighbors])
         others = np.sort(D + np.diag(np.full(len(D), np.inf)), axis=1)[:, :7]
         np.testing.assert_array_equal(found.distances, others)
-        assert (found.neighbours != rows).all()
+        assert (found.neighbors != rows).all()
 
 
 def test_bad_numbers_of_neighbours():

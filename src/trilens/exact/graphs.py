@@ -36,21 +36,16 @@ class NearestLenses:
 
     Attributes
     ----------
-    neighbours : (n, m) array of int64
+    neighbors : (n, m) array of int64
         The m nearest objects of each, the nearest first.
     distances : (n, m) array
     counts : (n, m) array of int32
         Objects in the lens of each with that neighbor.
     """
 
-    neighbours: IntArray
+    neighbors: IntArray
     distances: FloatArray
     counts: Int32Array
-
-    @property
-    def neighbors(self) -> IntArray:
-        """The same as ``neighbours``."""
-        return self.neighbours
 
 
 def k_rng(

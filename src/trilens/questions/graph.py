@@ -218,6 +218,3 @@ GRAPH = register(
         per_pair=("matrix",),
     )
 )
-
-#: The same, for those who spell it so.
-neighbours = neighbors

@@ -75,7 +75,7 @@ def coordinate_clusters(
 ) -> IntArray:
     """The paper's clustering of an embedding.
 
-    Spectral clustering of the symmetric k-NN graph (i and j are neighbours when one is among
+    Spectral clustering of the symmetric k-NN graph (i and j are neighbors when one is among
     the k nearest of the other) with weights ``exp(-|u_i - u_j|^2 / sigma^2)``, the
     coordinates rescaled to diameter 2. Of more than 10,000 objects so many, drawn at random,
     are clustered, and each of the others joins the nearest of them. In one dimension a border is
@@ -138,7 +138,7 @@ def _by_sample(
 def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:
     """The weighted symmetric k-NN graph that `coordinate_clusters` divides.
 
-    Equal points are neighbours of weight 1. A weight that underflows is kept just above 0, so
+    Equal points are neighbors of weight 1. A weight that underflows is kept just above 0, so
     that no edge is lost.
     """
     from scipy.sparse import csr_array
