@@ -16,9 +16,9 @@ from trilens.counts.counted import Counted, classes_of
 from trilens.counts.engines import Engine, Threads, open_engine
 from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition, Plan, count_partition, partitions
-from trilens.errors import FormatError, ParameterError
+from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.files.source import PathLike, filesystem, is_url, sources, told
-from trilens.statements.names import ObjectList
+from trilens.statements.names import ADD_IT, ObjectList
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
 _TASK_BYTES = 1 << 25
@@ -210,7 +210,7 @@ def _renamed(found: Counted, objects: ObjectList, counts_from: int | None) -> Co
     matched, _ = objects.matched(found.names, counts_from)
     wrong = next((name for name in found.names if name not in matched.ids), None)
     if wrong is not None:
-        raise matched.unknown(wrong)
+        raise StatementError(f"{matched.lacks(wrong)}; {ADD_IT}")
     called = tuple(matched.names[matched.ids[name]] for name in found.names)
     return replace(found, known_names=called).among(matched.names, matched.n_objects)
 

@@ -177,7 +177,7 @@ def _check(ids: Int32Array, batch: Batch, names: Sequence[str]) -> None:
     except StatementError as error:
         if error.row is None:
             raise
-        raise batch.repeated(ids, error.row, tuple(names)) from None
+        raise batch.refused(known=names) from None
 
 
 def _count_compiled(columns: list[AnyArray], counters: AnyArray) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from trilens.statements.columns import (
     text_array,
     unknown_reason,
 )
-from trilens.statements.names import ObjectList, is_missing
+from trilens.statements.names import ADD_IT, FILL_IN, ObjectList, is_missing, nameless
 from trilens.statements.positions import are_names, plain
 from trilens.statements.roles import FIELDS
 from trilens.statements.rules import Form
@@ -31,6 +31,7 @@ from trilens.statements.value import Statements, check_triples, chosen_first
 _PIECE = 1 << 16
 #: Answers that are no objects are codes, such as keys, where they are fewer, in as many rows.
 _CODES = 10
+_CORRECT = "correct the row or leave it out"
 #: The share of rows that may be catch questions.
 _MOST_CHECKS = 0.2
 _INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -47,6 +48,14 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{place(self.file or None, self.row)}: {self.problem}"
+
+
+class Wrong(NamedTuple):
+    """Rows that are no statements for one reason: which, what is wrong with one, what to do."""
+
+    rows: BoolArray
+    problem: Callable[[int], str]
+    remedy: str
 
 
 def place(label: str | None, number: int) -> str:
@@ -207,7 +216,9 @@ class Batch:
             if self.form != "statement":
                 given = ids[:, 1:] if ids.shape[1] == 4 else ids
                 check_triples(given, n_objects)
-                places = self._places(ids, names)
+                places = self._places(ids)
+                if len(places) and places.min() < 0:
+                    raise StatementError("an answer was not shown", row=int(places.argmin()))
                 if self.form == "shown":
                     fields["places"] = places
                     given = chosen_first(given, places)
@@ -216,76 +227,103 @@ class Batch:
                     given = np.concatenate([given[:, :1], swapped], axis=1)
             return Statements(given, n_objects, names, kind, **fields)
         except StatementError as error:
-            if error.row is None:
-                raise
-            raise self.repeated(given, error.row, names) from None
+            raise error if error.row is None else self.refused(known=names or ()) from None
 
-    def repeated(self, ids: Int32Array, row: int, names: tuple[str, ...] | None) -> StatementError:
-        """The refusal of a row that names an object twice."""
-        x, y, z = ids[row].tolist()
-        a, b, c = ids.T
-        n_bad = int(((a == b) | (a == c) | (b == c)).sum())
-        return StatementError(
-            f"{self.place(row)}: object {_name(x if x in (y, z) else y, names)} appears twice in "
-            f"one statement; a statement names three different objects "
-            f"(rows affected: {n_bad:,} of {len(ids):,})"
-        )
-
-    def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
-        """Where among the objects to choose from the chosen one stands."""
+    def _places(self, ids: Int32Array) -> AnyArray:
+        """Where among the objects to choose from the chosen one stands; -1 where it does not."""
         if self.positions is not None:
-            wrong = self.positions < 0
-            if wrong.any():
-                raise StatementError(
-                    f"{self.place(int(wrong.argmax()))}: the answer is not a position of an object "
-                    f"that was shown; correct the row or leave it out "
-                    f"(rows affected: {int(wrong.sum()):,} of {len(ids):,})"
-                )
             return self.positions
-        chosen, shown = ids[:, 0], ids[:, 1:] if self.form == "shown" else ids[:, 2:]
-        is_chosen = shown == chosen[:, None]
-        outside = ~is_chosen.any(axis=1)
-        if outside.any():
-            row = int(np.flatnonzero(outside)[0])
-            among = ", ".join(_name(i, names) for i in shown[row].tolist())
-            answers = np.unique(chosen)
-            if outside.all() and len(answers) < _CODES <= len(ids):
-                said, few = (
-                    one_line(", ".join(names[i] if names else str(i) for i in ids_.tolist()), 60)
-                    for ids_ in (answers, np.unique(shown)[:_CODES])
-                )
-                as_places = "1, 2, 3 or left, middle, right" if self.form == "shown" else "1, 2"
-                raise StatementError(
-                    f"{self.place(row)}: the answers are {said}, and none of them is an object "
-                    f"that was shown with it ({few}); recode the answers to the names shown, "
-                    f"{as_places} (all {len(ids):,} rows are affected)"
-                )
-            raise StatementError(
-                f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
-                f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "
-                f"the row or leave it out "
-                f"(rows affected: {int(outside.sum()):,} of {len(ids):,})"
+        is_chosen = (ids[:, 1:] if self.form == "shown" else ids[:, 2:]) == ids[:, :1]
+        return np.where(is_chosen.any(axis=1), is_chosen.argmax(axis=1), -1)
+
+    def wrong(
+        self,
+        listed: ObjectList | None = None,
+        stored: ObjectList | None = None,
+        known: Iterable[str] = (),
+    ) -> Iterator[Wrong]:
+        """The rows that are no statements, reason by reason.
+
+        ``listed`` are the caller's objects; ``stored`` the table's own, where the caller gives
+        none; ``known`` are further names, which are no missing cells.
+        """
+        objects = stored if listed is None else listed
+        names_of = () if objects is None else (*objects.names, *objects.called)
+        named = frozenset((*names_of, *known))
+        codes, texts = _codes(self)
+        names = [*texts, ""]  # the last one serves the code -1
+
+        def rows_with(wanted: Callable[[str], bool]) -> tuple[BoolArray, Callable[[int], str]]:
+            cells = np.array([*map(wanted, names)])[codes]
+            return np.asarray(cells.any(axis=1)), lambda row: names[codes[row][cells[row]][0]]
+
+        absent, seen = rows_with(lambda text: is_missing(text) and text not in named)
+        yield Wrong(absent, lambda row: nameless(seen(row), "a column of objects"), FILL_IN)
+        # numbers that are no names may be lines of the list
+        by_line = listed is not None and listed.keys is None and listed.may_be_numbered
+        if objects is not None and not by_line:
+            strange, other = rows_with(lambda text: text not in named and not is_missing(text))
+            yield Wrong(strange, lambda row: objects.lacks(other(row)), ADD_IT)
+        a, b, c = (codes[:, 1:] if codes.shape[1] == 4 else codes).T
+        yield Wrong(
+            (a == b) | (a == c) | (b == c),
+            lambda row: (
+                f"object {quoted(names[a[row] if a[row] in (b[row], c[row]) else b[row]])} "
+                f"appears twice in one statement"
+            ),
+            "a statement names three different objects",
+        )
+        if codes.shape[1] == 4:
+            yield self._not_shown(codes, names)
+        if self.positions is not None:
+            what = "the answer is not a position of an object that was shown"
+            yield Wrong(self.positions < 0, lambda row: what, _CORRECT)
+        if "place" in self.others:
+            places = self.known("place", strict=False)
+            yield Wrong(places < 0, lambda row: "the place is not 0, 1 or 2", _CORRECT)
+
+    def _not_shown(self, codes: AnyArray, names: Sequence[str]) -> Wrong:
+        """The rows whose chosen object is none of those that were shown."""
+        chosen, beside = codes[:, 0], codes[:, 1:] if self.form == "shown" else codes[:, 2:]
+        outside = ~(beside == chosen[:, None]).any(axis=1)
+        answers = np.unique(chosen)
+        if outside.all() and len(answers) < _CODES <= len(codes):
+            said, few = (
+                one_line(", ".join(names[code] for code in some.tolist()), 60)
+                for some in (answers, np.unique(beside)[:_CODES])
             )
-        return np.asarray(is_chosen.argmax(axis=1))
+            as_places = "1, 2, 3 or left, middle, right" if self.form == "shown" else "1, 2"
+            what = f"the answers are {said}, and none of them is an object that was shown with it"
+            remedy = f"recode the answers to the names shown, {as_places}"
+            return Wrong(outside, lambda row: f"{what} ({few})", remedy)
+        many = "three" if self.form == "shown" else "two"
+
+        def problem(row: int) -> str:
+            among = ", ".join(quoted(names[code]) for code in beside[row].tolist())
+            picked = quoted(names[chosen[row]])
+            return f"the chosen object {picked} is not among the {many} shown ({among})"
+
+        return Wrong(outside, problem, _CORRECT)
+
+    def refused(
+        self,
+        listed: ObjectList | None = None,
+        stored: ObjectList | None = None,
+        known: Iterable[str] = (),
+    ) -> StatementError:
+        """The refusal of the first row that is no statement; see `wrong`."""
+        every = [each for each in self.wrong(listed, stored, known) if each.rows.any()]
+        first = min(every, key=lambda each: int(each.rows.argmax()))
+        row = int(first.rows.argmax())
+        return StatementError(
+            f"{self.place(row)}: {first.problem(row)}; {first.remedy} "
+            f"(rows affected: {int(first.rows.sum()):,} of {len(self):,})"
+        )
 
 
 def statements_of(batch: Batch, objects: ObjectList, kind: Kind) -> Statements:
     """The statements of a batch."""
     return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.known_names)
-
-
-def _name(identity: int, names: tuple[str, ...] | None) -> str:
-    return quoted(str(identity) if names is None else names[identity])
-
-
-def numbers_in(column: Any) -> AnyArray:
-    """Numbers as an array, NaN where missing, without a copy where they are of one piece."""
-    if column.null_count:
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    # `to_numpy` imports pandas, wherever that is installed, and a third of a second is gone
-    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    arrays = [np.from_dlpack(piece) for piece in pieces]
-    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, np.int64), *arrays])
 
 
 def parts(column: Any) -> tuple[AnyArray, list[str]]:
@@ -327,60 +365,19 @@ def sound(
 
     ``listed`` are the caller's objects; ``stored`` the table's own, where the caller gives none.
     """
-    objects = stored if listed is None else listed
-    known = frozenset(() if objects is None else (*objects.names, *objects.called))
-    # numbers that are no names may be lines of the list
-    by_line = listed is not None and listed.keys is None and listed.may_be_numbered
-    allowed = None if objects is None or by_line else known
-    codes, texts = _codes(batch)
-    missing = [code for text, code in texts.items() if is_missing(text) and text not in known]
-    unknown = [
-        code
-        for text, code in texts.items()
-        if allowed is not None and text not in allowed and not is_missing(text)
-    ]
-    names = list(texts)
     problems: dict[int, str] = {}
-
-    def mark(wrong: Any, problem: Callable[[int], str]) -> None:
-        for row in np.flatnonzero(wrong).tolist():
-            problems.setdefault(row, problem(row))
-
-    absent = (codes < 0) | np.isin(codes, missing)
-    mark(absent.any(axis=1), lambda row: "an object is missing")
-    strange = np.isin(codes, unknown)
-    mark(
-        strange.any(axis=1),
-        lambda row: f"object {quoted(names[codes[row][strange[row]][0]])} is not in the list",
-    )
-    a, b, c = (codes[:, 1:] if codes.shape[1] == 4 else codes).T
-    mark((a == b) | (a == c) | (b == c), lambda row: "an object appears twice")
-    if codes.shape[1] == 4:
-        beside = codes[:, 1:] if batch.form == "shown" else codes[:, 2:]
-        mark(
-            ~(beside == codes[:, :1]).any(axis=1),
-            lambda row: (
-                f"the chosen object {quoted(names[codes[row, 0]])} was not among the choices"
-            ),
-        )
-    if batch.positions is not None:
-        mark(batch.positions < 0, lambda row: "the answer is not a position")
-    if "place" in batch.others:
-        mark(batch.known("place", strict=False) < 0, lambda row: "the place is not 0, 1 or 2")
+    for wrong in batch.wrong(listed, stored):
+        for row in np.flatnonzero(wrong.rows).tolist():
+            problems.setdefault(row, wrong.problem(row))
     if not problems:
         return batch, []
+    bad = np.array(sorted(problems))
+    cells = [[values[i] if i >= 0 else "" for i in at[bad]] for at, values in batch.texts()]
     faults = [
-        Fault(
-            batch.label or "",
-            batch.number(row),
-            problem,
-            ",".join(names[code] if code >= 0 else "" for code in codes[row]),
-        )
-        for row, problem in sorted(problems.items())
+        Fault(batch.label or "", batch.number(row), problems[row], ",".join(content))
+        for row, content in zip(bad.tolist(), zip(*cells, strict=True), strict=True)
     ]
-    kept = np.ones(len(batch), dtype=np.bool_)
-    kept[list(problems)] = False
-    return batch.take(np.flatnonzero(kept)), faults
+    return batch.take(np.delete(np.arange(len(batch)), bad)), faults
 
 
 def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
@@ -405,15 +402,9 @@ def named_codes(batch: Batch) -> list[AnyArray]:
 
 def are_chosen_by_name(batch: Batch) -> bool:
     """Whether every chosen object is one of those to choose from, by its name."""
+    columns = batch.arrays() if batch.integers else list(_codes(batch)[0].T)
     first = 1 if batch.form == "shown" else 2
-    if batch.integers:
-        columns = batch.arrays()
-    else:
-        columns = list(_codes(batch)[0].T)
-    found = np.zeros(len(batch), dtype=np.bool_)
-    for shown in columns[first:]:
-        found |= shown == columns[0]
-    return are_names(found)
+    return are_names(np.any([shown == columns[0] for shown in columns[first:]], axis=0))
 
 
 def distinct(column: Any) -> list[str]:

@@ -220,18 +220,15 @@ class ObjectList:
         for start, columns in rows.pieces():
             for j, values in enumerate(columns):
                 # a row's ids lie side by side: all columns of a piece while it is in the cache
-                ids[start : start + len(values), j] = self._look_up(values, rows, start)
+                ids[start : start + len(values), j] = self._look_up(values, rows)
         return ids
 
-    def _look_up(self, values: AnyArray, rows: Batch, start: int) -> Int32Array:
-        wrong = (values < 0) | (values >= len(self._table))
-        if not wrong.any():
+    def _look_up(self, values: AnyArray, rows: Batch) -> Int32Array:
+        if not len(values) or (values.min() >= 0 and values.max() < len(self._table)):
             ids: Int32Array = self._table[values]
             if not len(ids) or ids.min() >= 0:
                 return ids
-            wrong = ids < 0
-        row = int(np.flatnonzero(wrong)[0])
-        raise self.unknown(str(values[row]), rows.place(start + row))
+        raise rows.refused(stored=self)
 
     def _ids_of_texts(self, rows: Batch, ids: Int32Array) -> Int32Array:
         columns = rows.texts()
@@ -240,22 +237,13 @@ class ObjectList:
             if len(at):
                 ids[:, j] = known[at]
         if ids.size and ids.min() < 0:
-            row, j = np.argwhere(ids < 0)[0].tolist()
-            at, values = columns[j]
-            name = values[at[row]]
-            if is_missing(name):
-                raise missing_cell(rows.place(row), name, "a column of objects")
-            raise self.unknown(name, rows.place(row))
+            raise rows.refused(stored=self)
         return ids
 
-    def unknown(self, name: str, place: str = "") -> StatementError:
-        """The refusal of an object that is not in the list."""
-        at = f"{place}: " if place else ""
+    def lacks(self, name: str) -> str:
+        """That an object is not in the list."""
         listed = "" if self._numbered else f" ({shown(self.called, 3)})"
-        return StatementError(
-            f"{at}object {quoted(name)} is not in the list of objects{listed}; "
-            f"add it to the list or leave the row out"
-        )
+        return f"object {quoted(name)} is not in the list of objects{listed}"
 
     def matched(self, seen: Sequence[str], counts_from: int | None) -> tuple[ObjectList, list[str]]:
         """The same list by what the statements call its objects, and how it was taken.
@@ -312,13 +300,15 @@ class ObjectList:
         return self.keys is not None or not any(map(is_integer, self.names))
 
 
-def missing_cell(place: str, seen: str, column: str) -> StatementError:
-    """The refusal of a cell without an object."""
+#: What to do about a cell without an object, and about an object that is not in the list.
+FILL_IN = f"fill it in, leave the row out, or {SKIP_BAD}"
+ADD_IT = "add it to the list or leave the row out"
+
+
+def nameless(seen: str, column: str) -> str:
+    """That a cell does not name an object."""
     what = "an empty cell" if not seen.strip() else quoted(seen)
-    return StatementError(
-        f"{place}: {what} in {column} does not name an object; "
-        f"fill it in, leave the row out, or {SKIP_BAD}"
-    )
+    return f"{what} in {column} does not name an object"
 
 
 class Names:
@@ -387,7 +377,7 @@ class Names:
             if name in self._ids:
                 continue
             if is_missing(name) and name not in self._known:
-                raise missing_cell(batch.place(row), name, "a column of objects")
+                raise batch.refused(known=self._known)
             if name.startswith("-") and is_integer(name):
                 self._doubtful[name] = batch.place(row)
             self._ids[name] = len(self._ids)

@@ -33,7 +33,7 @@ from trilens.statements.batch import (
     texts_of,
 )
 from trilens.statements.cells import is_whole_text
-from trilens.statements.columns import SKIP_BAD, one_line, quoted, text_array
+from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
 from trilens.statements.patterns import likely_raters, quotable
@@ -274,8 +274,11 @@ def read_tables(
         if objects is None:
             objects, notes = find_objects(batches, tables, listed)
         found = [statements_of(batch, objects, kind) for batch in batches]
-    except StatementError as error:
-        raise _first_fault(error, _sound(batches, listed, stored)[1]) from error
+    except StatementError:
+        for batch in batches:
+            if any(wrong.rows.any() for wrong in batch.wrong(listed, stored)):
+                raise batch.refused(listed, stored) from None
+        raise
     if not found:
         roles = tables[0].layout.others
         none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
@@ -434,15 +437,6 @@ def _sound(
     return [good for good, _ in checked if len(good)], [
         bad for _, faults in checked for bad in faults
     ]
-
-
-def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementError:
-    """The refusal of the first bad row, of whatever sort it is."""
-    if not faults or str(error).startswith(str(faults[0]).partition(": ")[0] + ": "):
-        return error
-    return StatementError(
-        f"{faults[0]}; correct the row, leave it out, or {SKIP_BAD} ({len(faults):,} rows are bad)"
-    )
 
 
 def _joined(columns: Sequence[AnyArray]) -> AnyArray:

@@ -53,7 +53,7 @@ from trilens.statements.cells import (
 )
 from trilens.statements.columns import REASONS, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
-from trilens.statements.names import ObjectList, is_integer, is_missing, missing_cell
+from trilens.statements.names import FILL_IN, ObjectList, is_integer, is_missing, nameless
 from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
@@ -656,9 +656,8 @@ class Pass:
         return column
 
     def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
-        return missing_cell(
-            place(self._label, rows.number(row)), seen, f"column {one_line(name, 40)}"
-        )
+        problem = nameless(seen, f"column {one_line(name, 40)}")
+        return StatementError(f"{place(self._label, rows.number(row))}: {problem}; {FILL_IN}")
 
     def _whole(self, column: Any, name: str, rows: Rows) -> Any:
         """Floating-point ids: what pandas makes of a column of integers with a gap."""
