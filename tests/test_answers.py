@@ -134,8 +134,8 @@ def test_bad_rows_of_a_table_are_skipped(tmp_path):
     answers = Answers(table, skip_bad=tmp_path / "bad.csv")
     assert list(answers.read()) == [("a", "b", "c")]
     assert [str(fault) for fault in answers.reading.faults] == [
-        "statement 1: an object appears twice",
-        "statement 2: an object is missing",
+        "statement 1: object 'b' appears twice in one statement",
+        "statement 2: an empty cell in a column of objects does not name an object",
         "statement 3: 'soon' is not a time",
     ]
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 4

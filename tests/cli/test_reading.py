@@ -45,11 +45,16 @@ def test_describe_shows_it_in_full(salmon):
 def test_bad_rows(tmp_path):
     (tmp_path / "b.csv").write_text("a,b,c\n" + "a,a,c\n" * 17 + "NA,b,c\nb,c,a\n")
     stopped = run("depth", tmp_path / "b.csv", status=1)
-    assert stopped.stderr.startswith(f"Error: {tmp_path / 'b.csv'}, row 2: an object appears twice")
+    assert stopped.stderr.startswith(
+        f"Error: {tmp_path / 'b.csv'}, row 2: object 'a' appears twice"
+    )
     assert len(stopped.stderr.splitlines()) == 1
     skipped = run("depth", tmp_path / "b.csv", "--skip-bad").stderr.splitlines()
     assert skipped[0].endswith("18 bad rows skipped")
-    assert skipped[1] == f"skipped {tmp_path / 'b.csv'}, row 2: an object appears twice"
+    assert (
+        skipped[1]
+        == f"skipped {tmp_path / 'b.csv'}, row 2: object 'a' appears twice in one statement"
+    )
     assert skipped[11] == "skipped and 8 more bad rows"
     run("depth", tmp_path / "b.csv", "--bad-rows", tmp_path / "bad.csv", "--quiet")
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 19

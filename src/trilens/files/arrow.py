@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from trilens.errors import FormatError, TrilensError
-from trilens.files.source import Source, one_line, owned
+from trilens.files.source import Source, decoding, owned
 from trilens.statements.cells import as_float
 from trilens.statements.selection import Condition
 from trilens.statements.table import NamedTable, Request, RowGroups, Rows, counting
@@ -21,7 +19,7 @@ def open_parquet(source: Source) -> NamedTable:
     """A Parquet file."""
     import pyarrow.parquet as pq
 
-    with _decoding(source, "a Parquet file"):
+    with decoding(source, "a Parquet file"):
         data = pq.ParquetFile(_handle(source), pre_buffer=True)
         schema = data.schema_arrow
         facts = data.metadata
@@ -40,7 +38,7 @@ def open_parquet(source: Source) -> NamedTable:
             # a count of some row groups is a second reading
             return some if request.groups is not None else _checked(some)
 
-        with _decoding(source, "a Parquet file"):
+        with decoding(source, "a Parquet file"):
             if request.block_bytes is None and request.groups is None:
                 yield Rows(picked(pq.ParquetFile(_handle(source)).read(columns)), counting(1))
                 return
@@ -73,12 +71,12 @@ def open_arrow(source: Source) -> NamedTable:
             handle.seek(0)
             return pa.ipc.open_stream(handle)
 
-    with _decoding(source, "an Arrow file"):
+    with decoding(source, "an Arrow file"):
         schema = reader().schema
 
     def read(request: Request) -> Iterator[Rows]:
         wanted = list(request.columns)
-        with _decoding(source, "an Arrow file"):
+        with decoding(source, "an Arrow file"):
             file = reader()
             if request.block_bytes is None:
                 yield Rows(_checked(file.read_all()).select(wanted), counting(1))
@@ -98,28 +96,9 @@ def parquet_rows(source: Source) -> list[int]:
     """The number of rows of each row group."""
     import pyarrow.parquet as pq
 
-    with _decoding(source, "a Parquet file"):
+    with decoding(source, "a Parquet file"):
         facts = pq.ParquetFile(_handle(source)).metadata
         return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
-
-
-def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
-    """The refusal of a file that is not what its name says."""
-    return FormatError(
-        f"{source.label} is truncated or is not {what}: {one_line(error)}; "
-        f"write it again, or give it the ending of its format"
-    )
-
-
-@contextmanager
-def _decoding(source: Source, what: str) -> Iterator[None]:
-    """A bad file makes pyarrow raise errors of many classes, all meaning the same here."""
-    try:
-        yield
-    except (TrilensError, GeneratorExit):
-        raise
-    except Exception as error:
-        raise undecodable(source, what, error) from error
 
 
 def _record_batches(file: Any) -> Iterator[Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import tempfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -18,10 +16,9 @@ import pyarrow as pa
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, MissingExtraError, StatementError, TrilensError, option
-from trilens.files.arrow import undecodable
 from trilens.files.json import as_text_source, table_of_columns
 from trilens.files.matlab import read_matlab
-from trilens.files.source import Source, one_line, quoted
+from trilens.files.source import Source, as_file, decoding, one_line, quoted
 from trilens.files.text import open_text
 from trilens.kinds import KINDS, Kind, columns
 from trilens.statements import Statements
@@ -71,18 +68,17 @@ def open_cblearn(source: Source, options: ReadOptions) -> NamedTable:
 
 def load_arrays(source: Source, what: str) -> dict[str, AnyArray]:
     """The arrays of a numpy file by name; that of an NPY file has none, and is called ""."""
-    data = source.read()
-    # a bad archive makes zipfile, zlib and numpy raise errors of many classes
-    try:
-        loaded = np.load(BytesIO(data), allow_pickle=False)
-        return {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
-    except (Exception, MemoryError) as error:
-        if "Object arrays" in str(error):
+    with decoding(source, what):
+        try:
+            loaded = np.load(BytesIO(source.read()), allow_pickle=False)
+            return {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
+        except ValueError as error:
+            if "Object arrays" not in str(error):
+                raise
             raise FormatError(
                 f"{source.label} holds pickled Python objects, which are not read because "
                 f"they can run code; write it again with text and number arrays alone"
             ) from error
-        raise undecodable(source, what, error) from error
 
 
 def open_pair(source: Source, options: ReadOptions, arrays: dict[str, AnyArray]) -> NamedTable:
@@ -165,10 +161,8 @@ def _matlab(source: Source) -> dict[str, AnyArray]:
     data = source.read()
     if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
         raise FormatError(f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')")
-    try:
+    with decoding(source, "a MATLAB file"):
         return read_matlab(data)
-    except (ValueError, zlib.error, RecursionError, MemoryError) as error:
-        raise undecodable(source, "a MATLAB file", error) from error
 
 
 def open_archive(source: Source, options: ReadOptions) -> NamedTable:
@@ -308,17 +302,12 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
         import openpyxl
     except ImportError:
         raise MissingExtraError("reading Excel files", "excel") from None
-    # a bad workbook makes zipfile, XML parsers and openpyxl raise errors of many classes
-    try:
+    with decoding(source, "an Excel workbook"):
         book = openpyxl.load_workbook(BytesIO(source.read()), read_only=True, data_only=True)
         names = list(book.sheetnames)
         part = source.part_of("sheet", names)
         sheet = book.worksheets[0] if part is None else book[part]
         rows = list(_rows(sheet))
-    except TrilensError:
-        raise
-    except (Exception, MemoryError) as error:
-        raise undecodable(source, "an Excel workbook", error) from error
     unread = [name for name in names if name != sheet.title]
     if part is not None or not unread:
         return open_text(as_text_source(rows, source), options)
@@ -351,17 +340,8 @@ def open_spss(source: Source) -> NamedTable:
         import pyreadstat
     except ImportError:
         raise MissingExtraError("reading SPSS files", "spss") from None
-    with tempfile.TemporaryDirectory() as folder:
-        path = source.path
-        if path is None or source.packing:
-            path = Path(folder) / "study.sav"
-            path.write_bytes(source.read())
-        try:
-            columns, about = pyreadstat.read_sav(str(path), output_format="dict")
-        except FormatError:
-            raise
-        except Exception as error:  # pyreadstat's own, and those of its parser
-            raise undecodable(source, "an SPSS file", error) from error
+    with decoding(source, "an SPSS file"), as_file(source) as path:
+        columns, about = pyreadstat.read_sav(str(path), output_format="dict")
     named = {}
     for name, values in columns.items():
         labels = about.variable_value_labels.get(name, {})
@@ -382,20 +362,8 @@ def _labelled(value: Any, labels: dict[Any, str]) -> Any:
 
 def open_database(source: Source) -> NamedTable:
     """The only table of an SQLite database, or the one after ``::``."""
-    try:
-        if source.path is not None and not source.packing:
-            with source.open() as stream:
-                if not stream.read(16).startswith(b"SQLite format 3"):
-                    raise sqlite3.DatabaseError("file is not a database")
-            found = _columns(source, source.path)
-        else:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "study.db"
-                path.write_bytes(source.read())
-                found = _columns(source, path)
-    except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError) as error:
-        raise undecodable(source, "an SQLite database", error) from error
-    return named_table(source.label, table_of_columns(found))
+    with decoding(source, "an SQLite database"), as_file(source) as path:
+        return named_table(source.label, table_of_columns(_columns(source, path)))
 
 
 def _columns(source: Source, path: Path) -> dict[str, list[Any]]:
@@ -414,7 +382,7 @@ def _columns(source: Source, path: Path) -> dict[str, list[Any]]:
             what = "which table?" if wanted is None else f"no table {one_line(wanted, 40)};"
             raise FormatError(
                 f"{source.label}: {what} The tables are {seen}: name one, such as "
-                f"{path.name}::{one_line(tables[0], 40) if tables else 'answers'}"
+                f"{(source.path or path).name}::{one_line(tables[0], 40) if tables else 'answers'}"
             )
         quoted = '"' + wanted.replace('"', '""') + '"'
         cursor = database.execute(f"select * from {quoted}")

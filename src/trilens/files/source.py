@@ -12,7 +12,6 @@ import stat
 import sys
 import tempfile
 import weakref
-import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -435,7 +434,7 @@ def _members(source: Source) -> list[Source]:
         if packing == "zip":
             raise FormatError(f"{source.label} contains archives; unpack it first")
         label = f"{source.label}, {one_line(name, 60)}"
-        with _unpacking(source):
+        with decoding(source, "a zip archive"):
             data = archive.cat_file(name)
         found.append(Source(label, ending, packing, stored=data, member=name))
     return found
@@ -445,8 +444,8 @@ def _archive(source: Source) -> Any:
     """fsspec's file system of a zip archive."""
     from fsspec.implementations.zip import ZipFileSystem
 
-    with source.open() as stream, _unpacking(source):
-        return ZipFileSystem(BytesIO(stream.read()))
+    with decoding(source, "a zip archive"):
+        return ZipFileSystem(BytesIO(source.read()))
 
 
 def _names_in(archive: Any) -> list[str]:
@@ -459,24 +458,16 @@ def _names_in(archive: Any) -> list[str]:
 
 
 @contextmanager
-def _unpacking(source: Source) -> Iterator[None]:
-    """A bad archive makes zipfile and zlib raise errors of many classes."""
+def decoding(source: Source, what: str) -> Iterator[None]:
+    """A bad file makes those who decode it raise errors of many classes, all meaning the same."""
     try:
         yield
-    except FormatError:
+    except (TrilensError, GeneratorExit):
         raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        RuntimeError,
-        NotImplementedError,
-        EOFError,
-        ValueError,
-        OSError,
-    ) as error:
+    except (Exception, MemoryError) as error:
         raise FormatError(
-            f"{source.label} is truncated or is not a zip archive ({one_line(error, 80)}); "
-            f"pack it again"
+            f"{source.label} is truncated or is not {what}: {one_line(error)}; "
+            f"write it again, or give it the ending of its format"
         ) from error
 
 
@@ -543,6 +534,19 @@ def told(url: str) -> Iterator[None]:
     # each file system has errors of its own
     except Exception as error:
         raise FormatError(f"{url} cannot be reached: {one_line(error)}") from error
+
+
+@contextmanager
+def as_file(source: Source) -> Iterator[Path]:
+    """The path of a file with the uncompressed bytes, for those who read nothing else."""
+    if source.path is not None and not source.packing:
+        with source.open():  # for its errors
+            yield source.path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study"
+        path.write_bytes(source.read())
+        yield path
 
 
 def owned(data: bytes) -> Any:

@@ -6,10 +6,8 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
-
-import numpy as np
 
 from trilens._tabular import counted
 from trilens._typing import AnyArray
@@ -44,9 +42,6 @@ from trilens.statements.value import Statements
 _NUMBERS = re.compile(r"\d[\d,.]*|records?")
 #: Bad rows that are named.
 _NAMED = 10
-#: Repetitions that are enough to doubt a kind that is assumed, and rows that are looked at.
-_REPETITIONS = 30
-_LOOKED_AT = 200_000
 #: A column that marks rows has few values.
 _FEW = 8
 #: Perhaps a number of equal answers, perhaps something else.
@@ -307,9 +302,6 @@ def read_tables(
         conditions=tuple(sorted(conditions)) if len(conditions) > 1 else (),
         concerns=concerns_about(passes[0], statements, unused),
     )
-    if not told:
-        doubt = doubt_about(statements)
-        reading = replace(reading, doubt=doubt, fits="closer" if doubt else None)
     return ReadTables(
         statements,
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
@@ -456,52 +448,6 @@ def _raters_in(batches: Sequence[Batch]) -> int | None:
         if not (batch.words and is_missing_word(rater))
     }
     return len(seen - {""})
-
-
-def doubt_about(statements: Statements) -> str:
-    """Why answers of kind central or odd are rather similarity triplets; empty where they may be.
-
-    Of three objects one is chosen, whatever their order: asked again, people agree more often
-    than guesses do. Where the first object of a row is what the two others are compared with,
-    it changes from row to row; but the order of the two others, with the same first, does not.
-
-    Examples
-    --------
-    >>> at, four = [0, 1, 3, 7], range(4)
-    >>> asked = [(a, b, c) for a in four for b in four for c in range(b) if a not in (b, c)]
-    >>> rows = [[a, *sorted(two, key=lambda i: abs(at[i] - at[a]))] for a, *two in asked * 9]
-    >>> doubt_about(Statements(np.random.default_rng(0).permutation(rows), kind="central"))[-26:]
-    ' in 100 % (guessing: 50 %)'
-    """
-    triples = statements.triples[:_LOOKED_AT]
-    if statements.kind == "closer" or len(triples) < _REPETITIONS:
-        return ""
-    pairs = np.sort(triples[:, 1:], axis=1)
-    of_three, n_three = _agreement(np.sort(triples, axis=1), triples[:, 0])
-    of_two, n_two = _agreement(np.concatenate([triples[:, :1], pairs], axis=1), triples[:, 1])
-    # two objects that always come in the same order say nothing
-    of_pairs, _ = _agreement(pairs, triples[:, 1])
-    if min(n_three, n_two) < _REPETITIONS:
-        return ""
-    guessed = of_three < 1 / 3 + 2 * np.sqrt(2 / 9 / n_three)
-    agreed = of_two > max(1 / 2 + 4 * np.sqrt(1 / 4 / n_two), of_pairs + 0.1)
-    if not (guessed and agreed):
-        return ""
-    return (
-        f"Asked again, the same three objects get the same answer in {100 * of_three:.0f} % of "
-        f"{n_three:,} cases, no more often than by guessing (33 %); as similarity triplets (kind "
-        f"closer: anchor, near, far) in {100 * of_two:.0f} % (guessing: 50 %)"
-    )
-
-
-def _agreement(questions: AnyArray, answers: AnyArray) -> tuple[float, int]:
-    """How often an answer is that of the time before, to the same question; of how many."""
-    order = np.lexsort(tuple(questions.T[::-1]))
-    asked, given = questions[order], answers[order]
-    again = (asked[1:] == asked[:-1]).all(axis=1)
-    n = int(again.sum())
-    same = int((given[1:] == given[:-1])[again].sum())
-    return (same / n if n else 0.0), n
 
 
 # what only those can decide who know the study
