@@ -13,9 +13,9 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, ParameterError
-from trilens.files.small import SEPARATORS, SmallTable, small_table
+from trilens.files.small import SmallTable, small_table
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
-from trilens.files.text import whole_text
+from trilens.files.text import SEPARATORS, whole_text
 from trilens.statements.cells import as_float
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.names import ObjectList, is_integer, is_missing

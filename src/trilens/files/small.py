@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,10 @@ import pyarrow as pa
 
 from trilens.errors import FormatError, TrilensError
 from trilens.files.source import Source, open_source
-from trilens.files.text import SAMPLE, records, whole_text
+from trilens.files.text import SAMPLE, SEPARATORS, records, separator_of, whole_text
 from trilens.statements.cells import cell_text
 from trilens.statements.layout import ReadOptions
 from trilens.statements.table import Request, Use
-
-#: What may stand between the cells of text.
-SEPARATORS = (",", "\t", ";", "|", " ")
-#: Rows that tell what does.
-_ROWS_THAT_TELL = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +99,8 @@ def small_table(
         text = whole_text(source, holds, refusal)
         if not text.strip():
             raise refusal(f"{source.label} is empty; {holds}")
-        found = list(records(text, _separator(text, separators)))
+        cut = separator_of(text[:SAMPLE], whole=len(text) <= SAMPLE, among=separators)
+        found = list(records(text, cut))
         rows, lines = [cells for cells, _, _ in found], [before + 1 for _, before, _ in found]
         return SmallTable(source.label, None, rows, lines, folder)
     if source.format in ("json", "jsonl"):
@@ -127,20 +122,3 @@ def _of_arrow(label: str, table: Any, folder: Path | None) -> SmallTable:
     rows = [list(row) for row in zip(*columns, strict=True)]
     names = list(map(str, table.column_names))
     return SmallTable(label, names, rows, range(1, len(rows) + 1), folder)
-
-
-def _separator(text: str, separators: Sequence[str]) -> str:
-    """What cuts every row into as many cells as the first, and into most; a space is the last."""
-    sample = text[:SAMPLE]
-    if len(text) > SAMPLE and "\n" in sample:
-        sample = sample[: sample.rindex("\n") + 1]
-    widths = {
-        each: [len(cells) for cells, _, _ in islice(records(sample, each), _ROWS_THAT_TELL)]
-        for each in separators
-    }
-    even = [each for each, rows in widths.items() if len(set(rows)) == 1 and rows[0] > 1]
-    without_space = [each for each in even if each != " "]
-    if without_space:
-        return max(without_space, key=lambda each: widths[each][0])
-    cuts = [each for each, rows in widths.items() if rows and rows[0] > 1]
-    return next(iter(even or cuts), ",")

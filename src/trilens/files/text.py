@@ -32,6 +32,8 @@ from trilens.statements.rules import complete
 from trilens.statements.table import NamedTable, Request, Rows, Use
 from trilens.statements.unfold import objects_in
 
+#: What may stand between the cells.
+SEPARATORS = (",", "\t", ";", "|", " ")
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
 _SAMPLE_ROWS = 50
@@ -279,7 +281,12 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
     if not text.strip():
         raise FormatError(f"{source.label} is empty; a statement file has a row per statement")
     spec = options.columns
-    separator = _separator(text, whole, source.ending, None if spec is None else spec.names)
+    named = None if spec is None else spec.names
+    separator = "\t"
+    if source.ending != ".tsv":
+        bare = " " if source.ending in (".txt", ".dat") else ","
+        width = None if named is None else len(named)
+        separator = separator_of(text, whole=whole, width=width, otherwise=bare)
     first, _, n_lines = next(records(text, separator), ([], 0, 0))
     begin = _lines(text, n_lines)
     if not first or (not whole and len(begin) == len(text)):
@@ -667,30 +674,38 @@ def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatErr
     )
 
 
-def _separator(text: str, whole: bool, ending: str, columns: Sequence[str] | None) -> str:
-    if ending == ".tsv":
-        return "\t"
+def separator_of(
+    text: str,
+    *,
+    whole: bool = True,
+    width: int | None = None,
+    among: Sequence[str] = SEPARATORS,
+    otherwise: str = ",",
+) -> str:
+    """What separates the cells, by the first rows.
+
+    Cells as many as ``width`` says, if it does; else as many in every row, three or more before
+    two; else some in the first row. Of ``whole`` text the last row is not cut short.
+
+    >>> separator_of("a b;c\\n"), separator_of("a b c\\n"), separator_of("a,b;c;d\\ne,f;g;h\\n")
+    (';', ' ', ';')
+    """
     counts: dict[str, list[int]] = {}
-    for separator in (",", "\t", ";", "|", " "):
-        rows: list[int] = []
-        for cells, _, _ in records(text, separator):
-            rows.append(len(cells))
-            if len(rows) > _SAMPLE_ROWS:
-                break
-        # the last row of a sample may be cut short
-        counts[separator] = rows if whole or len(rows) < 2 else rows[:-1]
-    wanted = None if columns is None else len(columns)
+    for each in among:
+        rows = [len(cells) for cells, _, _ in islice(records(text, each), _SAMPLE_ROWS + 1)]
+        counts[each] = rows if whole or len(rows) < 2 else rows[:-1]
     for fits in (
-        lambda rows: set(rows) == {wanted},
+        lambda rows: set(rows) == {width},
         lambda rows: len(set(rows)) == 1 and rows[0] >= 3,
-        lambda rows: rows[0] == wanted,
+        lambda rows: len(set(rows)) == 1 and rows[0] == 2,
+        lambda rows: rows[0] == width,
         lambda rows: rows[0] >= 3,
         lambda rows: rows[0] > 1,
     ):
-        for separator, rows in counts.items():
+        for each, rows in counts.items():
             if rows and fits(rows):
-                return separator
-    return " " if ending in (".txt", ".dat") else ","
+                return each
+    return otherwise
 
 
 def records(text: str, separator: str) -> Iterator[tuple[list[str], int, int]]:

@@ -7,7 +7,7 @@ Names are compared by their letters and digits alone: ``Response_Time``, ``respo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -226,9 +226,7 @@ _SIDED = re.compile(
 )
 _CHOSEN_AS = re.compile(rf"({_stems(CHOSEN_STEMS)})(\d\d?)")
 _NOT_CHOSEN_AS = re.compile(rf"({_stems(NAMES['not_chosen'])})(\d\d?)")
-_VOTES_AS = re.compile(
-    r"n?(votes?|counts?)(?:for|of)?(?:([1-9]\d?)|([abc])|(left|middle|center|right))"
-)
+_VOTES_AS = re.compile(r"n?(vote|count)s?(?:for|of)?([1-9]\d?|[abc]|left|middle|center|right)")
 #: What may be numbered, as ``--columns`` has it.
 NUMBERED_ROLE = re.compile(r"(shown|chosen|not_chosen|votes)_([1-9]\d?)")
 
@@ -302,24 +300,37 @@ def are_labels(names: Sequence[str]) -> bool:
     )
 
 
-def _add_shown(keys: Sequence[str], found: dict[int, Role]) -> None:
-    """``image1``, ``image2``, ``image3``, ...; or from 0, or with letters."""
+def _grouped(
+    keys: Sequence[str], pattern: re.Pattern[str], taken: Container[int] = ()
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Columns whose names have the same stem, by the number, letter or side that follows it."""
     groups: dict[str, dict[str, int]] = {}
     for i, plain in enumerate(keys):
-        match = _SHOWN_AS.fullmatch(plain)
-        if match and (i not in found or found[i].name.startswith("shown_")):
+        match = pattern.fullmatch(plain)
+        if match and i not in taken:
             groups.setdefault(match[1], {}).setdefault(match[2], i)
+    yield from groups.items()
+
+
+def _counted(mark: str) -> int:
+    """The place that a number, a letter or a side stands for; numbers as they are."""
+    if mark.isdigit():
+        return int(mark)
+    return "abc".index(mark) if mark in "abc" else _SIDES[mark]
+
+
+def _add_shown(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """``image1``, ``image2``, ``image3``, ...; or from 0, or with letters."""
+    taken = [i for i, role in found.items() if not role.name.startswith("shown_")]
     stems = [key(stem) for stem in SHOWN_STEMS]
-    for stem, members in groups.items():
-        letters = all(mark in "abc" for mark in members)
-        if letters and len(members) == 1:
+    for stem, members in _grouped(keys, _SHOWN_AS, taken):
+        if all(mark in "abc" for mark in members) and len(members) == 1:
             continue
-        order = sorted(members, key=lambda mark: (len(mark), mark))
-        first = order[0] if order[0] in ("0", "a") else "1"
-        for mark in order:
-            at = ord(mark) - ord(first) if len(mark) == 1 else int(mark) - int(first)
-            if at >= 0:
-                found[members[mark]] = Role(f"shown_{at + 1}", None, stems.index(stem))
+        first = 0 if {"0", "a"} & members.keys() else 1
+        for mark, i in members.items():
+            place = _counted(mark) - first
+            if place >= 0:
+                found[i] = Role(f"shown_{place + 1}", None, stems.index(stem))
 
 
 def _add_letters(keys: Sequence[str], found: dict[int, Role]) -> None:
@@ -336,12 +347,8 @@ def _add_letters(keys: Sequence[str], found: dict[int, Role]) -> None:
 
 def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
     """``left``, ``middle``, ``right``; ``center`` beside two others may be the anchor."""
-    groups: dict[str, dict[str, int]] = {}
-    for i, plain in enumerate(keys):
-        match = _SIDED.fullmatch(plain)
-        if match and i not in found and (match[1] or len(match[2]) > 1):
-            groups.setdefault(match[1], {}).setdefault(match[2], i)
-    for stem, sides in groups.items():
+    taken = {*found, *(i for i, plain in enumerate(keys) if len(plain) == 1)}
+    for stem, sides in _grouped(keys, _SIDED, taken):
         at = {_SIDES[word]: i for word, i in sides.items()}
         center = next((sides[word] for word in _CENTER if word in sides), None)
         if 0 in at and 2 in at:
@@ -360,35 +367,24 @@ def _add_numbered(
     keys: Sequence[str], found: dict[int, Role], pattern: re.Pattern[str], role: str
 ) -> None:
     """``chosen_1``, ``chosen_2``, ...: two or more, which are not what was shown."""
-    groups: dict[str, dict[int, int]] = {}
-    for i, plain in enumerate(keys):
-        match = pattern.fullmatch(plain)
-        if match:
-            groups.setdefault(match[1], {}).setdefault(int(match[2]), i)
-    for members in groups.values():
-        as_shown = [i for i in members.values() if found.get(i, Role("", None)).name != ""]
-        others = [
-            i
-            for i, each in found.items()
-            if each.name.startswith("shown_") and i not in members.values()
-        ]
+    for _, members in _grouped(keys, pattern):
+        columns = members.values()
+        shown = [i for i, each in found.items() if each.name.startswith("shown_")]
         # ``choices_1`` are shown, unless something else is
-        if len(members) < 2 or (as_shown and len(others) < 4):
-            continue
-        first = min(members)
-        for mark in sorted(members):
-            found[members[mark]] = Role(f"{role}_{mark - first + 1}", None, BY_SIDE)
+        as_shown = any(i in found for i in columns)
+        if len(members) > 1 and not (as_shown and len(set(shown) - set(columns)) < 4):
+            _number(members, found, role)
 
 
 def _add_votes(keys: Sequence[str], found: dict[int, Role]) -> None:
     """How many chose each of the objects that were shown."""
-    at: dict[int, int] = {}
-    for i, plain in enumerate(keys):
-        match = _VOTES_AS.fullmatch(plain)
-        if match:
-            place = int(match[2]) - 1 if match[2] else 0
-            place = "abc".index(match[3]) if match[3] else place
-            at.setdefault(_SIDES[match[4]] if match[4] else place, i)
-    if len(at) > 1:
-        for place, i in enumerate(at[mark] for mark in sorted(at)):
-            found[i] = Role(f"votes_{place + 1}", None)
+    for _, members in _grouped(keys, _VOTES_AS):
+        if len(members) > 1:
+            _number(members, found, "votes")
+
+
+def _number(members: Mapping[str, int], found: dict[int, Role], role: str) -> None:
+    """Number the columns of a role by what follows their stem."""
+    first = min(map(_counted, members))
+    for mark, i in members.items():
+        found[i] = Role(f"{role}_{_counted(mark) - first + 1}", None, BY_SIDE)
