@@ -326,6 +326,16 @@ def statements_of(batch: Batch, objects: ObjectList, kind: Kind) -> Statements:
     return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.known_names)
 
 
+def numbers_in(column: Any) -> AnyArray:
+    """Numbers as an array, NaN where missing, without a copy where they are of one piece."""
+    if column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    # `to_numpy` imports pandas, wherever that is installed, and a third of a second is gone
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    arrays = [np.from_dlpack(piece) for piece in pieces]
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, np.int64), *arrays])
+
+
 def parts(column: Any) -> tuple[AnyArray, list[str]]:
     """``(m,)`` indices and the values of a dictionary column (or of text, encoded)."""
     if not pa.types.is_dictionary(column.type):
