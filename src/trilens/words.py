@@ -671,10 +671,10 @@ def about_tree(found: Hierarchy) -> str:
     if not found.structure.has_groups:
         return f"No branch is claimed. {shape} A tree is only one way to draw them."
     claimed = len(found.claimed)
-    is_, them = ("is", "it") if claimed == 1 else ("are", "them")
+    which = f"{claimed:,} {'is' if claimed == 1 else 'are'}" if claimed else "none is"
     return (
-        f"{shape} Of the {len(found.names) - 2:,} branches of the tree, {claimed:,} {is_} well "
-        f"supported: at least {BRANCH_LEVEL:.0%} of the maps that the answers allow have {them}."
+        f"{shape} Of the {len(found.names) - 2:,} branches of the tree, {which} well supported, by "
+        f"at least {BRANCH_LEVEL:.0%} of the maps that the answers allow."
     )
 
 

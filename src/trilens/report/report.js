@@ -210,9 +210,10 @@
   const placeOf = new Map(places.map((place) => [Number(place.point.dataset.i), place]));
   // who comes first where there is no room for all names
   const order = [...places].sort((a, b) => a.point.dataset.rank - b.point.dataset.rank);
-  // of many, few are named until a part of the map is looked into, and these lie on top
+  // of many, few are named until a part of the map is looked into
   const many = places.length > 250;
-  if (many) [...order].reverse().forEach(({ element }) => plane.append(element));
+  // who comes first lies on top, so that no mark covers the name
+  [...order].reverse().forEach(({ element }) => plane.append(element));
   const ends = (values) => [Math.min(...values), Math.max(...values)];
   const [left, right] = ends(places.map(({ u }) => u)), [top, bottom] = ends(places.map(({ v }) => v));
   const pictured = Boolean(plane.querySelector(".frame"));
@@ -270,7 +271,8 @@
       // at the rim a name turns inwards
       label.style.textAnchor = x < w / 2 ? "start" : x > width - w / 2 ? "end" : "middle";
       const away = x < 0 || x > width || y < 0 || y > height;
-      const crowded = away || room-- <= 0 || written.some((p) => Math.abs(p.x - x) < (p.w + w) / 2 && Math.abs(p.y - y) < 15 * shrink);
+      const hides = !many && !point.classList.contains("best") && order.some((p) => p.point !== point && Math.abs(p.x - x) < w / 2 && p.y < y && p.y > y - 26 * shrink);
+      const crowded = away || room-- <= 0 || hides || written.some((p) => Math.abs(p.x - x) < (p.w + w) / 2 && Math.abs(p.y - y) < 15 * shrink);
       point.classList.toggle("crowded", crowded);
       if (!crowded) written.push({ x, y, w });
     }
