@@ -220,20 +220,14 @@ def test_numbers_as_names_are_in_the_order_of_numbers():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_refits_are_quick_fits_with_other_weights(kind):
+def test_a_refit_is_a_fit_with_other_weights(kind):
     _, S = asked(kind, error_rate=0.2)
     M = ChoiceMap(2, l2=0.03).fit(S)
-    refit = M.fit_.refits(S)
     weights = np.random.default_rng(0).integers(0, 3, len(S))
-    same, other = refit(np.ones(len(S))), refit(weights)
-    assert procrustes(same.X, M.embedding_)[2] < 1e-4
+    other = M.fit_.refit(S, weights=weights, start=M.embedding_)
     again = ChoiceMap(2, l2=0.03, lapses=M.lapse_, init=M.embedding_).fit(S, sample_weight=weights)
-    assert procrustes(other.X, again.embedding_)[2] < 1e-4
+    assert procrustes(other.X, again.embedding_)[2] < 1e-5
     assert other.lapse == M.lapse_
-    slow = M.fit_.refit(S, weights=weights, start=M.embedding_)
-    assert procrustes(slow.X, again.embedding_)[2] < 1e-5
-    # axes stay near the map's own, so that both can be drawn over each other
-    assert np.corrcoef(other.X[:, 0], M.embedding_[:, 0])[0, 1] > 0.9
 
 
 def test_parameters_that_are_given_are_kept():

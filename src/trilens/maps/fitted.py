@@ -41,7 +41,7 @@ from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.kinds import n_answers, wrong_by_chance
 from trilens.maps.comparisons import violations, weighted_violations
-from trilens.maps.descent import fit_choices, one_blas_thread, part_of
+from trilens.maps.descent import part_of
 from trilens.maps.draws import (
     MOST_FACTORED,
     Sweep,
@@ -50,11 +50,11 @@ from trilens.maps.draws import (
     place_covariance,
     sweep,
 )
-from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
+from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features
 from trilens.maps.fitting import How, Placed, Raters, fit_statements
 from trilens.maps.kind import doubt_kind
 from trilens.maps.laplace import NO_L2, lapse_interval, place_errors
-from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
+from trilens.maps.likelihood import object_order, row_order
 from trilens.maps.map import Map
 from trilens.maps.passes import Passes, asked_below, sampled_rows, score, total
 from trilens.maps.raters import group_raters
@@ -542,40 +542,6 @@ class Fit:
         given = sample_weights(weights, len(S))
         used = self.features if self.settings.shares else None
         return fit_statements(S, given, used, how, np.random.default_rng(self.seed)).map
-
-    def refits(self, statements: Statements | None = None) -> Callable[[ArrayLike], Map]:
-        """Quick refits to the same statements with other weights, from this map.
-
-        Parameters
-        ----------
-        statements : Statements, optional
-            About the objects of this fit; by default those that were fitted.
-        """
-        S = self.sample if statements is None else statements
-        own_lapses = bool(self.raters.lapses)
-        choices = collect_choices(S, keep_rows=True, keep_repeats=own_lapses)
-        lapse = choices.spread(self.lapse_of(S)) if own_lapses else np.array([self.map.lapse])
-
-        def refit(weights: ArrayLike) -> Map:
-            given = sample_weights(weights, len(S))
-            assert given is not None
-            with (
-                one_blas_thread(),
-                likelihood(choices, self.map.length, self.map.alpha) as answers,
-            ):
-                f = with_prior(answers, self.prior).weighing(choices.weights_of(given))
-                found = fit_choices(
-                    f,
-                    f.standard(self.map.X),
-                    lapse,
-                    self.settings.l2,
-                    fixed_lapse=True,
-                    max_iter=60,
-                    tol=1e-5,
-                )
-                return self.map.at(f.places(found.X))
-
-        return refit
 
     def in_dimensions(self, d: int) -> Fit:
         """The fit of the same answers in so many dimensions, the rest chosen anew."""

@@ -32,7 +32,7 @@ from trilens.calibration import (
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
-from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
+from trilens.maps.held_out import QUICKLY, Chances, folds_of, held_out, parts_of
 from trilens.maps.map import predicted
 from trilens.questions.depth import centrality_of, medoid_set
 from trilens.statements import Statements
@@ -364,12 +364,14 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     question = questions(S)[0]
     fold = parts_of(question, _FOLDS, rng)
     half = parts_of(question, 2, rng) == 0
-    refit = fitted.refits()
     sizes = np.array([[(fold != k).sum(), ((fold != k) & half).sum()] for k in range(_FOLDS)])
 
     def right(used: BoolArray) -> FloatArray:
         def of(seen: BoolArray) -> Chances:
-            return refit((seen & used).astype(np.float64)).probabilities
+            part = S.take(seen & used)
+            if not len(part):  # nothing is known, and everything is in one place
+                return fitted.map.at(np.zeros_like(fitted.map.X)).probabilities
+            return fitted.refit(part, start=fitted.map.X, **QUICKLY).probabilities
 
         return predicted(held_out(S, folds_of(fold), of))[S.asked_at_random]
 
