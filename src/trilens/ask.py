@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 
 from trilens._parameters import one_of, seed_of, wrong
-from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
@@ -145,7 +145,6 @@ def ask(
     data: Data,
     method: str = "auto",
     random_state: RandomState = 0,
-    progress: Progress | None = None,
     **parameters: Any,
 ) -> Any:
     """The answer to a question about data of any kind.
@@ -157,8 +156,6 @@ def ask(
     method : str
         ``"auto"``, or one of the question's methods.
     random_state
-    progress : callable, optional
-        Of the fit, where one is made.
     parameters
         Of the question. Those that have an entry for each object are a list in the order of the
         objects, or None.
@@ -175,11 +172,11 @@ def ask(
     if method == "auto":
         method = "choice" if isinstance(given, Fit) or is_enough(given) else question.of_few
     if method == "choice":
-        inner, rank = fit_of(given, question.name, random_state, progress).canonical
+        inner, rank = fit_of(given, question.name, random_state).canonical
         return _in_own_order(question, question.of_fit, inner, rank, parameters)
     if method == question.by_counting and question.of_counts is not None:
         assert not isinstance(given, Fit)
-        countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
+        countable = counts_of(given, pairs=question.needs_pairs)
         return question.of_counts(countable, **parameters)
     return _of_points(question, given, method, random_state, parameters)
 
@@ -213,17 +210,10 @@ def _is_choice_map(data: Any) -> TypeGuard[ChoiceMap]:
     return module is not None and isinstance(data, module.ChoiceMap)
 
 
-def fit_of(
-    data: Any,
-    question: str,
-    random_state: RandomState = 0,
-    progress: Progress | None = None,
-) -> Fit:
+def fit_of(data: Any, question: str, random_state: RandomState = 0) -> Fit:
     """The fit behind a question that needs one: the one given, or one that is made."""
     given = _not_counted(data, question)
-    if isinstance(given, Fit):
-        return given
-    return fit(given, random_state=random_state, progress=progress)
+    return given if isinstance(given, Fit) else fit(given, random_state=random_state)
 
 
 def _not_counted(data: Any, question: str) -> Fit | Answers | Statements:
@@ -270,13 +260,11 @@ def statements_of(data: Any, question: str) -> Statements:
     return given.read() if isinstance(given, Answers) else given
 
 
-def counts_of(
-    given: Answers | Statements, *, pairs: bool = False, progress: Progress | None = None
-) -> Statements | Counted:
+def counts_of(given: Answers | Statements, *, pairs: bool) -> Statements | Counted:
     """Answers to be counted: their counts, or the answers of a small file or in memory."""
     if isinstance(given, Statements):
         return given
-    found = read_or_count(given, enough=True, pairs=pairs, progress=progress)
+    found = read_or_count(given, enough=True, pairs=pairs)
     return found.with_names() if isinstance(found, Counted) else found
 
 

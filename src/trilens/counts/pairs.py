@@ -293,8 +293,9 @@ def _add_tiles(
     in_threads(count, range(n_threads))
 
 
-def _mirror(matrix: AnyArray, side: int = 256) -> None:
+def _mirror(matrix: AnyArray) -> None:
     """Copy the upper triangle to the lower one, by tiles that fit in the cache."""
+    side = 256
     for at in range(0, len(matrix), side):
         rows = slice(at, at + side)
         matrix[rows, rows] += np.triu(matrix[rows, rows], 1).T

@@ -23,6 +23,9 @@ from trilens.maps.registry import coordinates, dimensions, make_map
 from trilens.statements import Statements
 from trilens.statements.comparisons import Comparisons
 
+#: Dimensions of a lens map that may stand out.
+_MOST_DIMENSIONS = 8
+
 
 @dataclass(frozen=True)
 class Embedding(Tabular):
@@ -163,7 +166,7 @@ def map_of_pairs(
     return LensMap(dim, error_rate=error_rate, random_state=random_state).fit_transform(pairs)
 
 
-def map_dimension(pairs: PairCounts, most: int = 8) -> int:
+def map_dimension(pairs: PairCounts) -> int:
     """How many dimensions of the lens map stand out of the noise.
 
     The number of dimensions before the last marked drop of the eigenvalues of the pair
@@ -173,7 +176,7 @@ def map_dimension(pairs: PairCounts, most: int = 8) -> int:
     from trilens.maps.scaling import classical_scaling, pair_dissimilarity
 
     n = pairs.n_objects
-    count = min(most + 1, n - 1)
+    count = min(_MOST_DIMENSIONS + 1, n - 1)
     start = np.random.default_rng(0).standard_normal(n)
     spread = classical_scaling(pair_dissimilarity(pairs, power=0.5), count, start).eigenvalues
     marked = np.flatnonzero(spread[:-1] >= 1.4 * np.maximum(spread[1:], 1e-6 * spread[0]))

@@ -52,6 +52,8 @@ _MOST_GAIN = 0.2
 MOST_MONEY = 1e15
 #: Folds in which questions are held out, to see what more answers would gain.
 _FOLDS = 5
+#: So many more.
+_MORE = 1000
 
 
 @dataclass(frozen=True)
@@ -350,8 +352,8 @@ def _by_gain(seen: Stopping, fitted: Fit, least: float, may_miss: float) -> Stop
     return replace(seen, stop=bound < least, value=bound, limit=least, expected=mean)
 
 
-def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
-    """What more answers would add to the share of answers that the map predicts, and its error.
+def expected_gain(fitted: Fit) -> tuple[float, float]:
+    """What `_MORE` answers would add to the share that the map predicts, and its error.
 
     Questions are held out in five folds, and predicted by maps of all other answers and of half
     of them. The share that is still missing falls nearly as 1 / answers (measured: see the error of
@@ -378,7 +380,7 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     difference = right(np.ones(len(S), dtype=bool)) - right(half)
     whole, part = np.maximum(sizes.mean(axis=0), 1.0).tolist()
     m = len(S)
-    factor = (1 / m - 1 / (m + more)) / (1 / part - 1 / whole)
+    factor = (1 / m - 1 / (m + _MORE)) / (1 / part - 1 / whole)
     error = float(difference.std() / np.sqrt(len(difference)))
     return float(difference.mean()) * factor, error * factor
 
