@@ -65,8 +65,8 @@ def estimates(n: int) -> None:
     from trilens import exact
 
     X = np.random.default_rng(4).normal(size=(n, 2))
-    exact.estimate_depth(X[:2000], metric="euclidean", precision=0.1)
-    found, wall, cpu = timed(lambda: exact.estimate_depth(X, metric="euclidean", precision=0.01))
+    exact.lens_depth(X[:2000], metric="euclidean", precision=0.1)
+    found, wall, cpu = timed(lambda: exact.lens_depth(X, metric="euclidean", precision=0.01))
     print(
         f"depth of each of {n:,} points within 0.01 at 0.95: {found.n_pairs:,} pairs, "
         f"{wall:.1f} s wall, {cpu:.1f} s CPU",
@@ -170,8 +170,6 @@ def graphs(n: int) -> None:
     m = n // 5
     graph, wall, cpu = timed(lambda: exact.k_rng(X[:m], 1, metric="cityblock"))
     print(f"k-RNG of {m:,}, cityblock, any metric: {wall:.1f} s wall, {cpu:.1f} s CPU", flush=True)
-    _, wall, cpu = timed(lambda: exact.nearest_lens_counts(X[:m], 10, metric="euclidean"))
-    print(f"lens counts with the 10 nearest of {m:,}: {wall:.1f} s wall, {cpu:.1f} s CPU")
 
 
 def memory_map(n: int) -> None:

@@ -66,10 +66,6 @@ def against_data_depth(n: int, python: str | None, threads: int) -> None:
         lambda: exact.lens_depth(X, metric="euclidean", n_threads=threads), repeats=7
     )
     line("trilens lens_depth, from the points", wall, cpu)
-    _, wall_2, cpu_2 = timed(
-        lambda: exact.lens_counts_and_depth(X, metric="euclidean", n_threads=threads), repeats=7
-    )
-    line("trilens lens_counts_and_depth, from the points", wall_2, cpu_2)
     if importlib.util.find_spec("depth") is not None:
         python = sys.executable
     if python is None:
@@ -86,11 +82,7 @@ def against_data_depth(n: int, python: str | None, threads: int) -> None:
             return
         rival = dict(np.load(answer))
     line("data-depth betaSkeleton(beta=2)", float(rival["wall"]), float(rival["cpu"]))
-    print(
-        f"  ratio: depth alone {rival['wall'] / wall:.0f} (CPU {rival['cpu'] / cpu:.0f}), "
-        f"depth and counts {rival['wall'] / wall_2:.0f} "
-        f"(CPU {rival['cpu'] / cpu_2:.0f})"
-    )
+    print(f"  ratio: {rival['wall'] / wall:.0f} (CPU {rival['cpu'] / cpu:.0f})")
     theirs = rival["depth"] * (n * (n - 1) / 2)
     # its lenses are open as ours are; it divides by all pairs, those with the point among them
     gap = np.abs(theirs - depth).max()

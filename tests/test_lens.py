@@ -52,9 +52,6 @@ def test_depth_of_all_answers_is_the_depth_of_the_distances(n: int) -> None:
     true = tl.exact.lens_depth(D)
     np.testing.assert_array_equal(tl.lens_depth(S), true)
     np.testing.assert_array_equal(tl.centrality(S), true)
-    counts, depth = tl.exact.lens_counts_and_depth(D)
-    np.testing.assert_array_equal(depth, true)
-    np.testing.assert_array_equal(counts, tl.exact.lens_counts(D))
     np.testing.assert_array_equal(tl.exact.local_lens_depth(D, share=1), true)
     pairs = (n - 1) * (n - 2) / 2
     assert (tl.exact.lens_depth(D, normalise=False) == np.rint(pairs * true)).all()

@@ -6,7 +6,6 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from trilens import exact
-from trilens.errors import ParameterError
 from trilens.exact import graphs, sweep
 
 import reference
@@ -70,26 +69,6 @@ def test_progress_of_a_search(monkeypatch):
         assert seen == sorted(seen)
         assert seen[-1] == 1
         assert len(seen) > 2
-
-
-@pytest.mark.parametrize("name", POINTS)
-def test_lens_counts_of_the_nearest(name):
-    X = POINTS[name](np.random.default_rng(4))
-    D = cdist(X, X)
-    counts = reference.lens_counts(D)
-    for data, metric in ((X, "euclidean"), (D, None)):
-        found = exact.nearest_lens_counts(data, 7, metric=metric)
-        rows = np.arange(len(X))[:, None]
-        np.testing.assert_array_equal(found.counts, counts[rows, found.neighbors])
-        np.testing.assert_array_equal(found.distances, D[rows, found.neighbors])
-        others = np.sort(D + np.diag(np.full(len(D), np.inf)), axis=1)[:, :7]
-        np.testing.assert_array_equal(found.distances, others)
-        assert (found.neighbors != rows).all()
-
-
-def test_bad_numbers_of_neighbours():
-    with pytest.raises(ParameterError, match=r"^n_neighbors is 5; .*from 1 to 4$"):
-        exact.nearest_lens_counts(np.arange(5.0), 5, metric="euclidean")
 
 
 def test_a_tiny_sigma_keeps_every_edge():

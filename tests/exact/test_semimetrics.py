@@ -15,7 +15,7 @@ FUNCTIONS = [
     exact.lens_depth,
     exact.medoid,
     lambda D: exact.k_rng(D, 1),
-    lambda D: exact.lens_depth_of(np.zeros((1, len(D))), D, normalise=False),
+    lambda D: exact.lens_depth(D, np.zeros((1, len(D))), normalise=False),
 ]
 
 

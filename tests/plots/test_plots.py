@@ -159,7 +159,7 @@ def test_the_papers_illustrations_on_80_points(tmp_path):
     points = np.random.default_rng(0).normal(size=(80, 2))
     places = np.linspace(-3, 3, 25)
     grid = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
-    depth = exact.lens_depth_of(grid, points, metric="euclidean").reshape(25, 25)
+    depth = exact.lens_depth(points, grid, metric="euclidean").reshape(25, 25)
     figure, (left, middle, right) = plt.subplots(1, 3)
     plots.depth_heat_map(depth, (-3, 3, -3, 3), points=points, ax=left)
     D = np.linalg.norm(points[:, None] - points, axis=2)

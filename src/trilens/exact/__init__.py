@@ -11,15 +11,9 @@ array([0., 1., 0.])
 
 from typing import TYPE_CHECKING, Any
 
-from trilens.exact.depth import (
-    lens_counts,
-    lens_counts_and_depth,
-    lens_depth,
-    lens_depth_of,
-    local_lens_depth,
-)
-from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
-from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
+from trilens.exact.depth import lens_counts, lens_depth, local_lens_depth
+from trilens.exact.graphs import k_rng
+from trilens.exact.sampling import Deepest, DepthEstimate, deepest
 from trilens.exact.semimetrics import (
     check_dissimilarities,
     dissimilarities,
@@ -35,21 +29,16 @@ __all__ = [
     "Deepest",
     "DepthEstimate",
     "LensDepth",
-    "NearestLenses",
     "check_dissimilarities",
     "deepest",
     "dissimilarities",
-    "estimate_depth",
     "fermat_dissimilarities",
     "graph_dissimilarities",
     "k_rng",
     "lens_counts",
-    "lens_counts_and_depth",
     "lens_depth",
-    "lens_depth_of",
     "local_lens_depth",
     "medoid",
-    "nearest_lens_counts",
 ]
 
 

@@ -14,7 +14,7 @@ from trilens.exact._threads import by_blocks
 from trilens.exact.devices import choose_device, count_on
 from trilens.exact.queries import query_depths
 from trilens.exact.samples import TILE, Rows, Sample
-from trilens.exact.sampling import estimate_depth
+from trilens.exact.sampling import PairSample
 from trilens.exact.semimetrics import Metric
 from trilens.exact.sweep import sweep_pairs
 
@@ -57,8 +57,10 @@ def lens_depth(
         GPU where there is one and the work is worth it. The integers are the same. Queries and
         estimates are computed on the processor.
     precision, confidence, random_state
-        With ``precision``, an estimate from drawn pairs with an interval for every object:
-        :func:`trilens.exact.estimate_depth`.
+        With ``precision``, an estimate from pairs drawn with replacement: the interval of every
+        object reaches no farther than this from its estimate, and holds the depth with the
+        probability ``confidence`` (Clopper and Pearson's: for every number of pairs, not only in
+        the limit). Only the distances to drawn points are computed.
     n_threads
         Threads, by default as many as there are processors to use.
     progress
@@ -79,19 +81,15 @@ def lens_depth(
     >>> lens_depth([0, 1, 3, 4], queries=[2, 9], metric="euclidean").round(2)
     array([0.67, 0.  ])
     """
+    sample = Sample(D, metric, metric_params)
     if precision is not None:
-        return estimate_depth(
-            D,
+        return PairSample(sample, random_state).estimate(
             queries,
-            metric=metric,
-            metric_params=metric_params,
             precision=precision,
             confidence=confidence,
-            random_state=random_state,
             n_threads=n_threads,
             progress=progress,
         )
-    sample = Sample(D, metric, metric_params)
     if queries is not None:
         choose_device(device, 0)
         Q = sample.to(queries)
@@ -99,61 +97,6 @@ def lens_depth(
         return share_of_pairs(depth, sample.n) if normalise else depth
     depth = count_lenses(sample, device, depth=True, n_threads=n_threads, progress=progress)[1]
     return share_of_pairs(depth, sample.n - 1) if normalise else depth
-
-
-def lens_counts_and_depth(
-    D: npt.ArrayLike,
-    *,
-    normalise: bool = True,
-    metric: Metric | None = None,
-    metric_params: dict[str, Any] | None = None,
-    device: str = "auto",
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Int32Array, AnyArray]:
-    """Both :func:`trilens.exact.lens_counts` and :func:`lens_depth`, in one sweep.
-
-    Parameters
-    ----------
-    D, normalise, metric, metric_params, device, n_threads, progress
-        As in :func:`lens_depth`.
-
-    Returns
-    -------
-    counts : (n, n) int32 array
-    depth : (n,) array
-
-    Examples
-    --------
-    >>> lens_counts_and_depth([0, 1, 3], metric="euclidean")[1]
-    array([0., 1., 0.])
-    """
-    sample = Sample(D, metric, metric_params)
-    wanted = {"counts": True, "depth": True}
-    counts, depth = count_lenses(sample, device, **wanted, n_threads=n_threads, progress=progress)
-    return counts, share_of_pairs(depth, sample.n - 1) if normalise else depth
-
-
-def lens_depth_of(
-    new: npt.ArrayLike,
-    D: npt.ArrayLike,
-    *,
-    normalise: bool = True,
-    metric: Metric | None = None,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> AnyArray:
-    """:func:`lens_depth` of queries, with the queries first.
-
-    Examples
-    --------
-    >>> lens_depth_of([2, 9], [0, 1, 3, 4], metric="euclidean").round(2)
-    array([0.67, 0.  ])
-    """
-    found: AnyArray = lens_depth(
-        D, new, normalise=normalise, metric=metric, n_threads=n_threads, progress=progress
-    )
-    return found
 
 
 def count_lenses(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,24 +27,6 @@ _LEAF = 12
 
 #: Pairs i < j and the objects in their lenses.
 _Edges = tuple[IntArray, Int32Array]
-
-
-@dataclass(frozen=True)
-class NearestLenses:
-    """Lens counts of every object with its nearest.
-
-    Attributes
-    ----------
-    neighbors : (n, m) array of int64
-        The m nearest objects of each, the nearest first.
-    distances : (n, m) array
-    counts : (n, m) array of int32
-        Objects in the lens of each with that neighbor.
-    """
-
-    neighbors: IntArray
-    distances: FloatArray
-    counts: Int32Array
 
 
 def k_rng(
@@ -115,64 +96,6 @@ def k_rng(
     graph: csr_array = csr_array(coo_array((np.r_[weights, weights], both), shape=(n, n)))
     graph.sort_indices()
     return graph
-
-
-def nearest_lens_counts(
-    D: npt.ArrayLike,
-    n_neighbors: int,
-    *,
-    metric: Metric | None = None,
-    metric_params: dict[str, Any] | None = None,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> NearestLenses:
-    """Lens counts of every object with its nearest, without those of the other pairs.
-
-    What lies in Lens(i, j) is nearer to i than j is, so the nearest of i are enough.
-
-    Parameters
-    ----------
-    D, metric, metric_params, n_threads, progress
-        As in :func:`trilens.exact.lens_depth`.
-    n_neighbors
-        How many of the nearest; equally near ones stand in the order of the objects.
-
-    Returns
-    -------
-    NearestLenses
-
-    Examples
-    --------
-    >>> nearest_lens_counts([0, 1, 3, 7], 2, metric="euclidean").counts
-    array([[0, 1],
-           [0, 0],
-           [0, 1],
-           [0, 1]], dtype=int32)
-    """
-    sample = Sample(D, metric, metric_params)
-    n, threads = sample.n, thread_count(n_threads)
-    m = whole_number("n_neighbors", n_neighbors, least=1, most=max(n - 1, 1))
-    m = min(m, max(n - 1, 0))
-    near, away = np.empty((n, m), np.int64), np.empty((n, m))
-    counts = np.empty((n, m), np.int32)
-
-    def some(at: int, end: int) -> None:
-        rows = np.asarray(sample.rows.block(at, end))
-        for r, row in enumerate(rows):
-            i = at + r
-            # one more than wanted, so that the object itself can be left out
-            cut = np.partition(row, m)[m] if m + 1 < n else row.max(initial=0)
-            close = np.flatnonzero(row <= cut)
-            close = close[close != i]
-            close = close[np.argsort(row[close], kind="stable")][:m]
-            near[i], away[i] = close, row[close]
-            between = sample.among(close)
-            nearer = away[i][None, :] < away[i][:, None]
-            counts[i] = (nearer & (between < away[i][:, None])).sum(axis=1)
-
-    for _ in by_blocks(some, n, TILE, threads, progress):
-        pass
-    return NearestLenses(near, away, counts)
 
 
 def _in_few_dimensions(sample: Sample) -> bool:

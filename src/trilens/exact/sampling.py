@@ -39,9 +39,7 @@ class DepthEstimate:
     precision
         No interval reaches farther than this from the estimate.
     confidence
-        The probability with which an interval holds the depth; all of them at once where
-        ``simultaneous``.
-    simultaneous
+        The probability with which an interval holds the depth.
     """
 
     depth: FloatArray
@@ -50,7 +48,6 @@ class DepthEstimate:
     n_pairs: int
     precision: float
     confidence: float
-    simultaneous: bool
 
     def __len__(self) -> int:
         return len(self.depth)
@@ -91,54 +88,6 @@ class Deepest:
 
     def __len__(self) -> int:
         return len(self.indices)
-
-
-def estimate_depth(
-    D: npt.ArrayLike,
-    queries: npt.ArrayLike | None = None,
-    *,
-    metric: Metric | None = None,
-    metric_params: dict[str, Any] | None = None,
-    precision: float = 0.01,
-    confidence: float = 0.95,
-    simultaneous: bool = False,
-    random_state: RandomState = 0,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> DepthEstimate:
-    """Lens depth of points from pairs drawn with replacement, each with an interval.
-
-    Parameters
-    ----------
-    D, queries, metric, metric_params
-        As in :func:`trilens.exact.lens_depth`; only the distances to drawn points are computed.
-    precision
-        How far an interval may reach from the estimate; decides how many pairs are drawn.
-    confidence
-        Of each interval by itself, or of all at once where ``simultaneous``. The intervals are
-        Clopper and Pearson's: they hold for every sample size, not only in the limit.
-    random_state, n_threads, progress
-
-    Returns
-    -------
-    DepthEstimate
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> found = estimate_depth(rng.normal(size=(2000, 2)), metric="euclidean", precision=0.05)
-    >>> found.n_pairs, bool((found.upper - found.lower).max() <= 0.1)
-    (408, True)
-    """
-    pairs = PairSample(Sample(D, metric, metric_params), random_state)
-    return pairs.estimate(
-        queries,
-        precision=precision,
-        confidence=confidence,
-        simultaneous=simultaneous,
-        n_threads=n_threads,
-        progress=progress,
-    )
 
 
 def deepest(
@@ -250,7 +199,6 @@ class PairSample:
         *,
         precision: float,
         confidence: float,
-        simultaneous: bool = False,
         n_threads: int | None = None,
         progress: Progress | None = None,
     ) -> DepthEstimate:
@@ -260,13 +208,12 @@ class PairSample:
         n = self.sample.n
         new = None if queries is None else self._new(queries)
         size = n if new is None else len(new)
-        level = 1 - (1 - confidence) / max(size, 1) if simultaneous else confidence
-        m = pairs_needed(precision, level)
+        m = pairs_needed(precision, confidence)
         # an object of the sample is in no lens of its own: the pairs without it count
         total = n * (n - 1) // 2 if new is not None else (n - 1) * (n - 2) // 2
         if total <= m:
             share = self._all(new) / max(total, 1)
-            return DepthEstimate(share, share, share, 0, precision, confidence, simultaneous)
+            return DepthEstimate(share, share, share, 0, precision, confidence)
         self.draw(m)
         if new is None:
             # so many are drawn that each object has enough of its own left
@@ -274,10 +221,8 @@ class PairSample:
                 self.draw(len(self.a) + short)
         inside = self.count(new, np.arange(size), 0, n_threads, progress)
         tried = np.full(size, len(self.a)) if new is not None else self._without(np.arange(n), 0)
-        lower, upper = clopper_pearson(inside, tried, level)
-        return DepthEstimate(
-            *(inside / tried, lower, upper, len(self.a), precision, confidence, simultaneous)
-        )
+        lower, upper = clopper_pearson(inside, tried, confidence)
+        return DepthEstimate(inside / tried, lower, upper, len(self.a), precision, confidence)
 
     def _new(self, queries: npt.ArrayLike) -> AnyArray:
         return self.sample.to(queries) if self.sample.points is None else self.sample.check(queries)

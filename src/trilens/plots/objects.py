@@ -168,8 +168,8 @@ def depth_heat_map(
     Parameters
     ----------
     depth : (rows, columns) array
-        Depth on a regular grid, the first row at the bottom: `exact.lens_depth_of` of the
-        grid's places with respect to the points.
+        Depth on a regular grid, the first row at the bottom: `exact.lens_depth` of the
+        points, the places of the grid being ``queries``.
     extent : (left, right, bottom, top)
         Centers of the outermost columns and rows.
     points : (n, 2) array, optional
