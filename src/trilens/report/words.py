@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from markupsafe import Markup
@@ -99,7 +99,7 @@ class Finding:
         Where the page says more.
     sentence : Markup
     sure : Markup
-        How certain it is; None where the sentence says it.
+        How certain it is; empty where the sentence says it.
     objects : tuple of str
         Whom it is about.
     """
@@ -107,7 +107,7 @@ class Finding:
     title: str
     section: str
     sentence: Markup
-    sure: Markup | None = None
+    sure: Markup = field(default_factory=Markup)
     objects: tuple[str, ...] = ()
 
 
@@ -355,7 +355,7 @@ def shape(facts: Facts) -> Finding:
     """The groups, or the shape that the objects form."""
     c, found = facts["cluster"], shape_of(facts)
     p = _p(c["p_value"])
-    title, shown, sure = "Groups", (), None
+    title, shown = "Groups", ()
     if c["given"]:
         said, sure = _sizes(facts) + ", as requested.", Markup("{}").format(_suggested(facts))
     elif unsupported(facts) is not None:
@@ -374,7 +374,7 @@ def shape(facts: Facts) -> Finding:
         said = _sizes(facts) + "."
         sure = Markup("Rare by chance{}.{}").format(p, _again(facts))
     elif c["p_value"] is None:
-        said, sure = Markup("{}").format(_untold(facts)), None
+        said, sure = Markup("{}").format(_untold(facts)), Markup("")
     else:
         looked = "" if found is None else ", and no line or ring"
         said = Markup("No groups could be confirmed{}.").format(looked)
