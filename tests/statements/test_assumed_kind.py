@@ -49,7 +49,7 @@ def test_an_assumed_kind_is_loud(file):
     assert "the data do not say" not in run("depth", file, "--kind", "closer").stderr
 
 
-@pytest.mark.parametrize("ask", [tl.medoid, tl.outliers, tl.fit])
+@pytest.mark.parametrize("ask", [tl.medoid, tl.fit])
 def test_every_question_says_which_kind_fits_better(ask, tmp_path):
     points = np.random.default_rng(0).normal(size=(12, 2))
     S = tl.simulate.simulate_statements(points, 400, "odd", sampling="replacement", random_state=1)

@@ -113,18 +113,6 @@ def test_answers_are_positions_as_in_a_file(answers, tmp_path):
     assert len(Statements(pd.DataFrame(columns)[:0])) == 0
 
 
-@pytest.mark.parametrize(
-    "answers", [["Left", "right"], ["a", "b"], [0, 1], [1, 2], ["first", "Second"]]
-)
-def test_two_beside_a_center(answers):
-    votes = {"Center": ["x", "x"], "Left": ["a", "a"], "Right": ["b", "b"], "Answer": answers}
-    S = Statements(votes)
-    assert S.kind == "closer"
-    assert list(S) == [("x", "a", "b"), ("x", "b", "a")]
-    with pytest.raises(StatementError, match="of kind closer, but kind odd was asked for"):
-        Statements(votes, kind="odd")
-
-
 def test_names_of_another_type_are_no_positions():
     table = pd.DataFrame({"chosen": ["3", "1"], "a": [1, 2], "b": [2, 1], "c": [3, 3]})
     roles = {"chosen": "chosen", "shown_1": "a", "shown_2": "b", "shown_3": "c"}
@@ -143,14 +131,6 @@ def test_positions_that_do_not_tell_where_they_begin():
         Statements.from_frame(table, counts_from=2)
     with pytest.raises(StatementError, match="statement 1: an empty cell in column chosen"):
         Statements(table.assign(chosen=["left", None]))
-
-
-def test_one_chosen_of_more_than_three():
-    shown = {f"image{i + 1}": [c] for i, c in enumerate("abcd")}
-    S = Statements(pd.DataFrame({"chosen": ["a"], **shown}), kind="odd")
-    assert list(S) == [("a", "b", "c"), ("a", "b", "d"), ("a", "c", "d")]
-    with pytest.raises(StatementError, match=r"more than three objects are shown at a time"):
-        Statements(pd.DataFrame({"score": ["a"], **shown}))
 
 
 def test_names_fix_the_order_and_add_objects():
@@ -203,29 +183,6 @@ def test_what_a_table_does_not_tell_is_refused_in_one_line(table, options, text)
     with pytest.raises(StatementError, match=text) as caught:
         Statements(pd.DataFrame(table), **options)
     assert "\n" not in str(caught.value)
-
-
-def test_columns_have_the_names_that_people_give_them():
-    votes = pd.DataFrame(
-        {
-            "Head": ["a"],
-            "Winner": ["b"],
-            "loser": ["c"],
-            "worker_id": ["w"],
-            "rt_ms": [1800],
-            "colour": ["red"],
-        }
-    )
-    S = Statements(votes)
-    assert S.kind == "closer"
-    assert list(S) == [("a", "b", "c")]
-    assert S.raters.tolist() == ["w"]
-    assert S.seconds.tolist() == [1.8]
-    odd = {"chosen_odd": ["b"], "image1": ["a"], "image2": ["b"], "image3": ["c"], "RT": [2.5]}
-    assert Statements(odd).kind == "odd"
-    assert list(Statements(ArrowTable(odd))) == [("b", "a", "c")]
-    assert Statements(odd).seconds.tolist() == [2.5]
-    assert Statements(odd | {"RT": [1800.0]}).seconds.tolist() == [1.8]
 
 
 def test_columns_of_other_names_are_told_by_their_roles():
