@@ -9,10 +9,13 @@ import stat
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from trilens.errors import FormatError
 from trilens.files import atomic_write, write_statements
+from trilens.files.results import write_graph
 from trilens.statements import Statements
 
 S = Statements([[0, 1, 2]], kind="central")
@@ -125,3 +128,9 @@ def test_the_callers_own_errors_pass(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "out"):
         (tmp_path / "missing").read_bytes()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_graphml_replaces_what_xml_cannot_hold(tmp_path: Path) -> None:
+    graph = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    write_graph(graph, ["\ud800", "b"], tmp_path / "x.graphml")
+    assert "\N{REPLACEMENT CHARACTER}" in (tmp_path / "x.graphml").read_text(encoding="utf-8")

@@ -81,10 +81,10 @@ def _write_distances(
     answers: Answers, method: str, path: str, random_state: int, out: Output
 ) -> None:
     from trilens.files import refuse_to_overwrite
-    from trilens.files.matrices import check_matrix_ending
+    from trilens.files.results import check_ending
     from trilens.questions.distances import distances
 
-    check_matrix_ending(path)
+    check_ending(path, "matrix of distances")
     if answers.in_files:
         refuse_to_overwrite(path, answers.source)
     found = distances(answers, method, random_state=random_state)

@@ -39,11 +39,11 @@ def command(answers: Answers, k: int | None, out: Output, **settings: Any) -> No
     \b
     Example: trilens graph answers.csv -k 5 -o graph.graphml
     """
-    from trilens.files.graph import check_ending
+    from trilens.files.results import check_ending
     from trilens.questions.graph import neighbors
 
     assert out.path is not None
-    check_ending(out.path)
+    check_ending(out.path, "graph")
     found = neighbors(answers, k, **settings)
     found.write(out.path)
     if k is None and found.method == "krng" and found.connected_parts > 1 and not out.as_json:

@@ -14,7 +14,7 @@ from trilens._typing import FloatArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, Opened, Points, Question, ask, opened, register
 from trilens.errors import ParameterError
-from trilens.files.matrices import write_matrix
+from trilens.files.results import write_matrix
 from trilens.maps.fitted import Fit
 from trilens.maps.support import Support, support_of_answers
 from trilens.statements import Statements

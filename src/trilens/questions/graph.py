@@ -91,7 +91,7 @@ class Graph(Tabular):
 
     def write(self, path: str) -> None:
         """An edge list, GraphML or NPZ file, by the ending."""
-        from trilens.files.graph import write_graph
+        from trilens.files.results import write_graph
 
         write_graph(self.matrix, self.names, path)
 
