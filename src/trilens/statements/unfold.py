@@ -569,6 +569,13 @@ def _wide(
 
 def _blocks(table: NamedTable, spec: ColumnSpec) -> Unfolding:
     """A row for each participant, and in it several columns for each question of his own."""
+    told = spec.positions(table.names, len(table.names), table.label)
+    if not complete(told) and not unfoldings(told):
+        raise layout_error(
+            table.label,
+            f"{', '.join(told)} do not make a question; with {{}}, name all columns of one, such "
+            f"as chosen, shown_1, shown_2 and shown_3, or anchor, near and far",
+        )
     columns = {role: numbered(column, table.names) for role, column in spec.repeated.items()}
     numbers = next(iter(columns.values()))
     for role, found in columns.items():
