@@ -386,6 +386,25 @@ def wide_with_questions(rng: np.random.Generator) -> OddFile:
     return file
 
 
+def wide_with_own_questions(rng: np.random.Generator) -> OddFile:
+    """A row per participant with the objects and the answer of each of his questions."""
+    kind = str(rng.choice(["central", "odd", "closer"]))
+    truth, of = draw_asked(rng, kind)
+    said = _answers(rng, truth)
+    stem = str(rng.choice(["t{}_", "Trial {} ", "q{}"]))
+    beside = ("l", "r") if kind == "closer" else ("a", "b", "c")
+    columns: Columns = {"pid": [truth.raters[mine[0]] for mine in of]}
+    for k in range(len(of[0])):
+        rows = [mine[k] for mine in of]
+        cells = {part: [truth.shown[row][j] for row in rows] for j, part in enumerate(beside)}
+        if kind == "closer":
+            cells["ref"] = [truth.rows[row][0] for row in rows]
+        cells["resp"] = [said[row] for row in rows]
+        columns |= {stem.format(k + 1) + part: each for part, each in cells.items()}
+    name, content = _written(rng, columns, True, "text", False)
+    return OddFile(name, content, truth, False)
+
+
 def wide_by_titles(rng: np.random.Generator) -> OddFile:
     """As Google Forms writes it: the question is the name of the column."""
     truth, of = draw_asked(rng, str(rng.choice(["central", "odd"])))
@@ -647,7 +666,7 @@ def salmon(rng: np.random.Generator) -> OddFile:
 
 OF_LABS: tuple[Callable[[np.random.Generator], OddFile], ...] = (
     wide_with_questions, wide_by_titles, long_with_questions, spss, one_file_each, jspsych, grid,
-    votes, frequency, materials, next_json, salmon,
+    votes, frequency, materials, next_json, salmon, wide_with_own_questions,
 )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def test_a_wide_table_is_read_by_the_advice(tmp_path):
     S = read_statements(file, columns=columns, kind="odd")
     assert (len(S), sorted(set(S.raters.tolist()))) == (50, [f"p{who}" for who in range(5)])
     assert S[11] == (rows[1][8], *(name for name in rows[1][5:8] if name != rows[1][8]))
-    write(file, header, rows[:1])
+    write(file, [name.replace("_resp", "_code") for name in header], rows[:1])
     with pytest.raises(FormatError, match=r"t\{\}_a \(.*chosen=\?,.*rater=vp.*, where \{\} stands"):
         read_statements(file)
 

@@ -14,9 +14,11 @@ from trilens.kinds import Kind, check_kind, columns as kind_columns
 from trilens.statements.columns import as_list, one_line
 from trilens.statements.patterns import (
     LEAST,
+    Proposal,
     folded,
     listed_values,
     propose,
+    quotable,
     stranger,
     to_fill_in,
 )
@@ -614,6 +616,22 @@ def refuse_more_picks(
         )
 
 
+def _of_one_question(names: Sequence[str], kind: Kind | None) -> Proposal | None:
+    """What columns hold that come once for each question, by what their names do not share."""
+    before = {name.partition("{}")[0] for name in names if "{}" in name}
+    stem = f"{before.pop()}{{}}" if len(before) == 1 else ""
+    found = roles([name.removeprefix(stem).replace("{}", "") for name in names])
+    at = by_rank(found)
+    fits = complete(at)
+    if not fits or "center" in at:
+        return None
+    told = fits[0].kind({role: found[i].kind for role, i in at.items()})
+    kinds: tuple[Kind, ...] = ("central", "odd") if told is None and kind is None else ()
+    read = [role for role in (*fits[0].required, *OPTIONAL) if role in at]
+    said = ",".join(f"{role}={quotable(names, at[role])}" for role in read)
+    return Proposal(said, kinds, "by their names")
+
+
 def _unknown(
     table: NamedTable, at: Mapping[str, int], kind: Kind | None
 ) -> FormatError | StatementError:
@@ -634,7 +652,8 @@ def _unknown(
     if several is not None:
         names, rows = tuple(several[0]), several[1]
         at = by_rank(roles(names))
-    found = propose(names, rows, header=table.header, kind=kind)
+    found = None if several is None else _of_one_question(names, kind)
+    found = found or propose(names, rows, header=table.header, kind=kind)
     advice = f"say what they hold with {found}"
     if found is None:
         advice = f"fill in {option('columns', to_fill_in(names, at))}"

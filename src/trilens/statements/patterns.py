@@ -126,6 +126,9 @@ class _Cells:
                 return answer, list(three), None, n
             if len(never) > 1 or self._is_turned(answer):
                 return None
+            # the same question, asked of many, says no more than once what is never chosen
+            if len(np.unique(self.codes[[answer, *three]][:, there], axis=1).T) < LEAST:
+                return None
             return answer, [i for i in three if i != never[0]], never[0], n
 
         able = self._candidates()
