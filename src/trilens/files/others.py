@@ -28,7 +28,7 @@ from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, NamedTable, named_table
-from trilens.statements.value import checked_field, count_objects
+from trilens.statements.value import check_ids, checked_field, count_objects
 
 _X = ("X", "triplets", "triplet", "data", "queries", "triples")
 _Y = ("y", "response", "responses", "answers", "target")
@@ -190,12 +190,12 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
         }
         listed = None if names is None else CheckedNames.of(names)
         count_objects(triples, n, listed)
+        check_ids(triples, n)
     except StatementError as error:
         place = label if error.row is None else f"{label}, row {error.row + 1:,}"
         raise StatementError(f"{place}: {error.problem}") from None
     except TrilensError as error:
         raise FormatError(f"{label}: {one_line(error)}") from error
-    _refuse_outside(triples, n, label)
     try:
         called = None if listed is None else pa.array(listed, pa.string())
     except UnicodeEncodeError as error:
@@ -219,17 +219,6 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
     table = pa.table([*made, *others.values()], [*objects, *others])
     table = table.replace_schema_metadata({METADATA_KEY: facts})
     return named_table(label, table, keeps_numbers=True, tells_kind=said is not None)
-
-
-def _refuse_outside(triples: AnyArray, n: int, label: str) -> None:
-    wrong = (triples < 0) | (triples >= n)
-    if wrong.any():
-        row = int(wrong.any(axis=1).argmax())
-        seen = int(triples[row][wrong[row]][0])
-        what = "is negative" if seen < 0 else f"is not below n_objects = {n}"
-        raise StatementError(
-            f"{label}, row {row + 1:,}: object id {seen} {what}; ids go from 0 to {n - 1}"
-        )
 
 
 def write_archive(S: Statements, file: BinaryIO) -> None:

@@ -294,12 +294,12 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
             f"{source.label}, row 1: the first row is longer than {SAMPLE:,} bytes; "
             f"is this a statement file?"
         )
-    further = _qualtrics_rows(text, separator)
-    if further and options.header is None:
+    further = _qualtrics(text, separator)
+    if further is not None and options.header is None:
         options = replace(options, header=True)
-        n_lines = further[-1]
+        n_lines = further[0]
         begin = _lines(text, n_lines)
-    skipped = 1 + len(further)
+    skipped = 1 if further is None else 3
     rows = [cells for cells, _, _ in islice(records(text, separator), skipped, _ROWS_THAT_TELL)]
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == len(first)]
@@ -324,22 +324,20 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         header_row=n_lines if header else None,
         may_be_empty=False,
         notes={"header": "header of Qualtrics, in three rows"} if further and header else {},
-        titles=_second_row(text, separator, len(first)) if further and header else (),
+        titles=further[1] if further and header else (),
     )
 
 
-def _qualtrics_rows(text: str, separator: str) -> list[int]:
-    """The last line of each further row of a header by Qualtrics: questions, then import ids."""
-    first = [(cells, after) for cells, _, after in islice(records(text, separator), 3)]
+def _qualtrics(text: str, separator: str) -> tuple[int, tuple[str, ...]] | None:
+    """The last line of a header by Qualtrics, and its second row, the questions; before import ids.
+
+    None where the header is no such one.
+    """
+    first = list(islice(records(text, separator), 3))
     if len(first) < 3 or not any(cell.startswith('{"ImportId"') for cell in first[2][0]):
-        return []
-    return [after for _, after in first[1:]]
-
-
-def _second_row(text: str, separator: str, n: int) -> tuple[str, ...]:
-    """The questions that stand below the names."""
-    cells = next(islice((cells for cells, _, _ in records(text, separator)), 1, 2), [])
-    return tuple(cells) if len(cells) == n else ()
+        return None
+    (names, *_), (questions, *_), (*_, last) = first
+    return last, tuple(questions) if len(questions) == len(names) else ()
 
 
 #: A word and a question mark.

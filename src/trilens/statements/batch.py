@@ -401,15 +401,6 @@ def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
     return np.stack(columns, axis=1), names
 
 
-def named_codes(batch: Batch) -> list[AnyArray]:
-    """For each column of objects a number for each name, -1 where it is missing."""
-    codes, names = _codes(batch)
-    missing = [code for name, code in names.items() if is_missing(name)]
-    if missing:
-        codes = np.where(np.isin(codes, missing), -1, codes)
-    return list(codes.T)
-
-
 def are_chosen_by_name(batch: Batch) -> bool:
     """Whether every chosen object is one of those to choose from, by its name."""
     columns = batch.arrays() if batch.integers else list(_codes(batch)[0].T)
@@ -539,6 +530,14 @@ def checks_of(batch: Batch, kind: Kind) -> Checks:
 
 
 def _numbered(batch: Batch) -> tuple[AnyArray | None, list[AnyArray]]:
-    """The chosen object where it is named, and the columns of the objects, as numbers."""
-    columns = batch.arrays() if batch.integers else named_codes(batch)
+    """The chosen object where it is named, and the columns of the objects, as numbers.
+
+    A name that is missing is -1.
+    """
+    if batch.integers:
+        columns = batch.arrays()
+    else:
+        codes, names = _codes(batch)
+        missing = [code for name, code in names.items() if is_missing(name)]
+        columns = list(np.where(np.isin(codes, missing), -1, codes).T if missing else codes.T)
     return (columns[0] if len(columns) == 4 else None), columns

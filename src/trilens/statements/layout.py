@@ -185,7 +185,7 @@ class ColumnSpec:
             at = self._position(column, header, n)
             if at is None:
                 seen = (
-                    f"the columns seen are {_listed(header)}"
+                    f"the columns seen are {listed_values(header)}"
                     if header is not None
                     else f"there is no header and {n} columns: give a number from 1 to {n}"
                 )
@@ -288,12 +288,6 @@ def _mapping(pairs: list[tuple[str, str]]) -> ColumnSpec:
     return ColumnSpec(mapping=tuple(known))
 
 
-def _listed(names: Sequence[str] | None) -> str:
-    """Column names for a message."""
-    shown = ", ".join(one_line(name, 40) or "(empty)" for name in (names or ())[:24])
-    return shown if len(names or ()) <= 24 else f"{shown}, ... ({len(names or ())} in all)"
-
-
 @dataclass(frozen=True)
 class Layout:
     """The columns that are read, by their positions.
@@ -351,7 +345,7 @@ def find_layout(table: NamedTable, options: ReadOptions) -> Layout:
     if are_labels(called):
         raise layout_error(
             label,
-            f"this is a file of labels, by its columns {_listed(called)}: give it with "
+            f"this is a file of labels, by its columns {listed_values(called)}: give it with "
             f"{option('labels')}, beside a file of answers",
         )
     if spec is not None and spec.names is not None and len(spec.names) != len(names):
@@ -549,7 +543,7 @@ def _rule(
     if len({rule.kind(kinds) for rule in serving}) > 1:
         raise layout_error(
             label,
-            f"the columns {_listed(names)} can be read as "
+            f"the columns {listed_values(names)} can be read as "
             f"{' or as '.join(', '.join(rule.required) for rule in serving)}; say which with "
             f"{option('kind')} or {option('columns')}",
         )
@@ -590,8 +584,9 @@ def _refuse_more(
     if "shown_4" in at and "shown_1" not in mapped:
         raise layout_error(
             label,
-            f"the columns {_listed(names)} show more than three objects at a time; name those of "
-            f"a question with {option('columns', 'chosen=?,shown_1=?,shown_2=?,shown_3=?')}",
+            f"the columns {listed_values(names)} show more than three objects at a time; name "
+            f"those of a question with "
+            f"{option('columns', 'chosen=?,shown_1=?,shown_2=?,shown_3=?')}",
         )
     refuse_more_picks(names, at, [at[role] for role in rule.required], label)
 
@@ -610,9 +605,9 @@ def refuse_more_picks(
         )
         raise layout_error(
             label,
-            f"{len(picks)} columns hold what was chosen ({_listed([names[i] for i in picks])}), "
-            f"but {one_line(names[left[0]], 40)} would count as not chosen; name them all, "
-            f"{option('columns', every)}",
+            f"{len(picks)} columns hold what was chosen "
+            f"({listed_values([names[i] for i in picks])}), but {one_line(names[left[0]], 40)} "
+            f"would count as not chosen; name them all, {option('columns', every)}",
         )
 
 

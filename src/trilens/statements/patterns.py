@@ -277,8 +277,8 @@ def likely_raters(
     return [quotable(names, i) for _, _, i in sorted(found)[:most]]
 
 
-def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]], most: int = 24) -> str:
-    """Columns with three values of each, for a message.
+def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]] = (), most: int = 24) -> str:
+    """Columns, with three values of each where rows are given, for a message.
 
     >>> listed_values(["x", "nr"], [["van", "1"], ["bus", "2"], ["van", "3"], ["car", "4"]])
     'x (van, bus, car), nr (1, 2, 3)'

@@ -86,20 +86,24 @@ def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
     return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
 
 
+def check_ids(triples: AnyArray, n_objects: int) -> None:
+    """Raise `StatementError` at the first row with an id that is not in range."""
+    if not triples.size or (triples.min() >= 0 and triples.max() < n_objects):
+        return
+    outside = (triples < 0) | (triples >= n_objects)
+    row = int(np.flatnonzero(outside.any(axis=1))[0])
+    seen = int(triples[row][outside[row]][0])
+    what = "is negative" if seen < 0 else f"is not below n_objects = {n_objects}"
+    raise StatementError(f"object id {seen} {what}; ids go from 0 to {n_objects - 1}", row=row)
+
+
 def check_triples(triples: AnyArray, n_objects: int, names: Sequence[str] | None = None) -> None:
     """Raise `StatementError` at the first row that is not three different ids in range."""
+    check_ids(triples, n_objects)
     for start in range(0, len(triples), _CHUNK):
         part = triples[start : start + _CHUNK]
         a, b, c = part[:, 0], part[:, 1], part[:, 2]
         twice = (a == b) | (a == c) | (b == c)
-        if part.min() < 0 or part.max() >= n_objects:
-            outside = (part < 0) | (part >= n_objects)
-            row = int(np.flatnonzero(outside.any(axis=1))[0])
-            seen = int(part[row][outside[row]][0])
-            what = "is negative" if seen < 0 else f"is not below n_objects = {n_objects}"
-            raise StatementError(
-                f"object id {seen} {what}; ids go from 0 to {n_objects - 1}", row=start + row
-            )
         if twice.any():
             row = int(np.flatnonzero(twice)[0])
             x, y, z = part[row].tolist()
