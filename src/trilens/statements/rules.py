@@ -17,7 +17,7 @@ from trilens.statements.roles import SHOWN
 #: ``pair``: the chosen one, the anchor and the two that stood beside it.
 Form = Literal["statement", "shown", "pair"]
 #: How a row becomes several statements; see `trilens.statements.unfold`.
-Unfold = Literal["some", "votes", "count", "questions", "titles"]
+Unfold = Literal["some", "votes", "count", "questions", "titles", "blocks"]
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,12 @@ RULES: tuple[LayoutRule, ...] = (
         "a row for each participant; the questions, as names of columns, list their objects",
         (),
         unfold="titles",
+    ),
+    LayoutRule(
+        "a row for each participant, with the objects of questions of his own: `{}` stands for "
+        "their numbers (`--columns chosen=t{}_resp,shown_1=t{}_a,...`)",
+        (),
+        unfold="blocks",
     ),
 )
 #: Those whose rows are statements.
