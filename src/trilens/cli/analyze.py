@@ -10,7 +10,6 @@ import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, bar, counted, note, print_json
-from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -31,9 +30,9 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows"
 @options.labels_option
 @options.by_option
 @options.features_option
-@click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
-@click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
-@click.option("--figures", metavar="DIR", help="Also write the figures, as SVG, PNG and PDF.")
+@options.images_option
+@options.folder_option("--tables", "Also write the tables as CSV files.")
+@options.folder_option("--figures", "Also write the figures, as SVG, PNG and PDF.")
 @options.n_clusters_option
 @click.option("--title", help="Title of the report.", show_default="from the name of FILE")
 @options.seed_option
@@ -60,7 +59,6 @@ def command(
     from trilens.analysis import analyze
     from trilens.report import write_tables
 
-    _check_folders(images, tables, figures)
     _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
     file = str(click.get_current_context().params["file"])
@@ -154,12 +152,3 @@ def command_line(ctx: click.Context, output: str | None) -> str:
             elif each is not None:
                 words += [option.opts[-1], str(each)]
     return shlex.join(words)
-
-
-def _check_folders(images: str | None, tables: str | None, figures: str | None) -> None:
-    """Refuse folders that are not there, or cannot be, before the work begins."""
-    if images is not None and not Path(images).is_dir():
-        raise FormatError(f"the folder {images} of --images does not exist")
-    for place in (tables, figures):
-        if place is not None and Path(place).exists() and not Path(place).is_dir():
-            raise FormatError(f"{place} is a file; give a folder")

@@ -136,12 +136,12 @@ def _describe_counts(counts: Counted, out: Output) -> None:
         raise click.UsageError("-o writes a table of the raters, which counts do not contain")
     summary = counts.summary()
     counted = ["objects", *(what for what in ("pairs", "classes") if getattr(counts, what))]
-    if out.as_json:
-        facts = summary.to_dict()
-        del facts["rounds"], facts["raters"]
-        facts |= {"counted": counted, "not_in_counts": list(_NOT_IN_COUNTS)}
-        print_json(facts | {"skipped": counts.n_skipped})
-        return
+    facts = summary.to_dict()
+    del facts["rounds"], facts["raters"]
+    facts |= {"counted": counted, "not_in_counts": list(_NOT_IN_COUNTS)}
     known = {"counted": ", ".join(counted), "not in counts": ", ".join(_NOT_IN_COUNTS)}
-    print_facts(_collected(summary) | known)
-    note("for what is not in counts, describe the statements")
+    out.tell(
+        _collected(summary) | known,
+        facts | {"skipped": counts.n_skipped},
+        "for what is not in counts, describe the statements",
+    )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from trilens.cli import options
 from trilens.cli.output import ENDINGS, FIGURES, Output, listed, note
-from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     "of its branches (.csv, .tsv, .json, .parquet).",
     endings=(*FIGURES, ".nwk", ".newick", ".tree", *ENDINGS),
 )
-@click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
+@options.images_option
 @options.seed_option
 def command(answers: Answers, images: str | None, random_state: int, out: Output) -> None:
     """Draw the objects as a tree.
@@ -37,8 +34,6 @@ def command(answers: Answers, images: str | None, random_state: int, out: Output
     """
     from trilens.questions.hierarchy import hierarchy
 
-    if images is not None and not Path(images).is_dir():
-        raise FormatError(f"the folder {images} of --images does not exist")
     options.fit_if_needed(answers, "choice", random_state)
     found = hierarchy(answers, random_state=random_state)
     if out.path is not None:

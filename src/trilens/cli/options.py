@@ -157,6 +157,26 @@ class ErrorRate(click.ParamType):  # type: ignore[type-arg]
 
 AT_LEAST_0, AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 
+
+def _folder_that_is_there(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | None:
+    if value is not None and not Path(value).is_dir():
+        raise FormatError(f"the folder {value} of --images does not exist")
+    return value
+
+
+def _folder_to_write(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and Path(value).exists() and not Path(value).is_dir():
+        raise FormatError(f"{value} is a file; give a folder")
+    return value
+
+
+def folder_option(flag: str, help: str) -> Callable[[F], F]:
+    """A folder to write to; a file is refused before the work begins."""
+    return click.option(flag, metavar="DIR", callback=_folder_to_write, help=help)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = option("--seed", "random_state", type=AT_LEAST_0, default=0, help="Random seed.")
 n_clusters_option = click.option(
@@ -178,6 +198,12 @@ by_option = click.option(
     "people.csv::rater=code,group=country.",
 )
 kind_option = choice("--kind", KINDS, "Which question is asked.")
+images_option = click.option(
+    "--images",
+    metavar="DIR",
+    callback=_folder_that_is_there,
+    help="Pictures of the objects, one file per name.",
+)
 comparisons_option = click.option(
     "--comparisons",
     is_flag=True,

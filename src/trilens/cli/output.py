@@ -64,6 +64,12 @@ class Output:
                 print_table(list(printed), rows, left)
         self.report(facts, *notes)
 
+    def tell(self, printed: Mapping[str, str], facts: Mapping[str, Any], *notes: str) -> None:
+        """Print aligned `name  value` lines and the notes, or the facts as JSON."""
+        if not self.as_json and self.path != "-":
+            print_facts(printed)
+        self.report(facts, *notes)
+
     def report(self, facts: Mapping[str, Any], *notes: str) -> None:
         """Say what was written: as JSON, or as notes."""
         if self.as_json and self.path != "-":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import FIGURES, Output, bar, note, print_facts, print_json
+from trilens.cli.output import FIGURES, Output, bar
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -109,15 +109,9 @@ def command(
         with atomic_write(out.path) as file:
             file.write(found.study_yaml().encode())
         written.append(out.path)
-    if out.as_json and out.path != "-":
-        print_json(found.to_dict())
-        return
-    if out.path != "-":
-        print_facts(_facts(found))
-    for text in (*found.sentences(), *(f"assumed: {each}" for each in found.assumed)):
-        note(text)
-    for path in written:
-        note(f"wrote {path}")
+    assumed = (f"assumed: {each}" for each in found.assumed)
+    files = (f"wrote {path}" for path in written)
+    out.tell(_facts(found), found.to_dict(), *found.sentences(), *assumed, *files)
 
 
 def _facts(found: Plan) -> dict[str, str]:

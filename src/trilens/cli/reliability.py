@@ -49,9 +49,7 @@ _MOST_RATERS = 20
     "Write a report (.html), or every answer with its mark (.csv, .tsv); none is deleted.",
     endings=(".html", ".htm", ".csv", ".tsv"),
 )
-@click.option(
-    "--figures", metavar="DIR", help="Write the figures to this folder, as SVG, PNG and PDF."
-)
+@options.folder_option("--figures", "Write the figures to this folder, as SVG, PNG and PDF.")
 @options.seed_option
 def command(
     answers: Answers,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import note, print_facts, print_json, status
+from trilens.cli.output import Output, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -49,10 +49,11 @@ def command(answers: Answers, rule: Any, as_json: bool, **settings: Any) -> None
 
     with status("looking at the answers"):
         found = stopping(answers, rule, **settings)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    print_facts({"stop": "yes" if found.stop else "no", "why": found.why, "next": found.next})
+    printed = {"stop": "yes" if found.stop else "no", "why": found.why, "next": found.next}
+    notes = []
     if found.candidates and len(found.candidates) <= 10:
         listed = ", ".join(found.candidates)
-        note(f"may be the most central, at the level {found.level:.4g} of this look: {listed}")
+        notes.append(
+            f"may be the most central, at the level {found.level:.4g} of this look: {listed}"
+        )
+    Output(None, as_json).tell(printed, found.to_dict(), *notes)
