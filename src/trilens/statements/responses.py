@@ -89,8 +89,7 @@ def implied(
     for i, (objects, answer) in enumerate(zip(sets, given, strict=True)):
         several = isinstance(answer, Iterable) and not isinstance(answer, (str, bytes))
         chosen = list(answer) if several else [answer]
-        _check(objects, chosen, asked, i)
-        found = _implied(objects, chosen, asked)
+        found = implied_rows(objects, chosen, asked, i)
         rows += found
         came_from += [i] * len(found)
     if not rows:
@@ -106,17 +105,15 @@ def implied(
     return Statements(triples, kind=ASKED[asked], questions=at, **per_statement)
 
 
-def implied_rows(objects: list[Any], chosen: list[Any], asked: str) -> list[tuple[Any, Any, Any]]:
+def implied_rows(
+    objects: list[Any], chosen: list[Any], asked: str, row: int | None = None
+) -> list[tuple[Any, Any, Any]]:
     """The statements that one answer implies; see `Statements.from_questions`.
 
     >>> implied_rows(["q", "a", "b", "c"], ["b"], "nearest")
     [('q', 'b', 'a'), ('q', 'b', 'c')]
     """
-    _check(objects, chosen, asked)
-    return _implied(objects, chosen, asked)
-
-
-def _implied(objects: list[Any], chosen: list[Any], asked: str) -> list[tuple[Any, Any, Any]]:
+    _check(objects, chosen, asked, row)
     if asked in ("central", "odd"):
         others = [each for each in objects if each != chosen[0]]
         return [(chosen[0], a, b) for a, b in combinations(others, 2)]
@@ -126,7 +123,7 @@ def _implied(objects: list[Any], chosen: list[Any], asked: str) -> list[tuple[An
     return [(objects[0], near, far) for near, far in combinations(chosen, 2)]
 
 
-def _check(objects: list[Any], chosen: list[Any], asked: str, row: int | None = None) -> None:
+def _check(objects: list[Any], chosen: list[Any], asked: str, row: int | None) -> None:
     place = "" if row is None else f"question {row}: "
     for each in (*objects, *chosen):
         if not is_whole(each) and not isinstance(each, str):
