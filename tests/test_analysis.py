@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def shapes():
-    return study()
+    return study(n_objects=30, n_statements=1800, n_raters=15)
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +53,14 @@ def test_facts_are_plain_json_and_the_same_again(shape_analysis):
     facts = shape_analysis.to_dict()
     text = json.dumps(facts, allow_nan=False)
     assert json.loads(text) == json.loads(json.dumps(facts))
-    few = study(n_objects=16, n_statements=200).statements
+    few = study(n_objects=16, n_statements=100).statements
     assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
 
 
 @pytest.mark.slow
 def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
     file = tmp_path / "answers.csv"
-    write_statements(shapes.statements.take(np.arange(1000)), file)
+    write_statements(shapes.statements.take(np.arange(600)), file)
     found = analyze(Answers(str(file))).to_dict()
     assert found["how"].pop("source") == str(file)
     same = analyze(Answers(file).read()).to_dict()
@@ -118,7 +118,7 @@ def test_labels_that_say_nothing_are_said_to_say_nothing():
 
 @pytest.mark.slow
 def test_number_of_clusters_can_be_set_but_the_suggestion_stays(shapes):
-    found = analyze(shapes.statements.take(np.arange(3000)), n_clusters=10)
+    found = analyze(shapes.statements, n_clusters=10)
     assert len(found.clusters.groups) == 10
     assert found.clusters.suggestion.n_clusters == 3
     assert found.clusters.given is True

@@ -41,7 +41,7 @@ def _agree(one, two, most_wider):
 
 @pytest.mark.slow
 def test_one_answer_more_than_300_000_changes_nothing():
-    S = _answers(40, 2, 300_001, 0.15)
+    S = _answers(20, 2, 300_001, 0.15)
     _agree(tl.medoid(S.take(np.arange(300_000))), tl.medoid(S), most_wider=1.5)
 
 
@@ -53,17 +53,12 @@ def test_one_object_more_than_1000_changes_nothing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [195, 205])
-def test_the_error_rate_is_right_on_both_sides_of_1000_coordinates(n):
-    M = tl.ChoiceMap(5).fit(_answers(n, 5, 30_000, 0.3))
+def test_both_sides_of_1000_coordinates_say_the_same(n):
+    M = tl.ChoiceMap(5).fit(_answers(n, 5, 20_000, 0.3))
     assert M.error_rate_ == pytest.approx(0.3, abs=0.03)
     low, high = M.error_rate_interval_
     assert high - low < 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [195, 205])
-def test_five_dimensions_are_found_on_both_sides_of_1000_coordinates(n):
-    assert tl.fit(_answers(n, 5, 30_000, 0.1)).map.X.shape[1] in (4, 5)
+    assert tl.fit(_answers(n, 5, 20_000, 0.1)).map.X.shape[1] in (4, 5)
 
 
 def test_the_medoid_and_the_intervals_of_depth_name_the_same_set():

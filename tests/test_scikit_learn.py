@@ -141,7 +141,7 @@ def test_maps_go_through_cross_validation_and_grid_search(estimator, drawn):
     S, _ = drawn
     scores = cross_val_score(estimator, S, cv=3)
     assert (scores > 0.6).all()
-    search = GridSearchCV(estimator, {"n_components": [1, 2]}, cv=3, n_jobs=2).fit(S)
+    search = GridSearchCV(estimator, {"n_components": [1, 2]}, cv=3).fit(S)
     assert search.best_params_ == {"n_components": 2}
     assert search.best_estimator_.embedding_.shape == (30, 2)
     held_out = cross_val_predict(estimator, S, cv=3)

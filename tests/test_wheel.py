@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 
 
@@ -57,7 +58,6 @@ def test_the_library_is_that_of_the_wheel(installed, tmp_path):
     assert int(names.split()[0]) > 40
 
 
-@pytest.mark.slow
 def test_the_command_writes_a_report(installed, tmp_path):
     assert "trilens, version" in tried(installed, "trilens", "--version", folder=tmp_path)
     study = ["simulate", "-n", "8", "--statements", "50", "-o", "answers.csv"]

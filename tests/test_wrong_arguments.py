@@ -293,7 +293,7 @@ SLOW = {"analyze", "cluster", "medoid", "outliers", "classify", "structure", "hi
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLED) - SLOW))
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_only_errors_of_the_tree(name: str, data: st.DataObject, folder: Path) -> None:
     call_with_wrong_arguments(name, data, folder)

@@ -130,11 +130,7 @@ def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> Non
     bad.write_text("a,b,c\na,b,b\n")
     with pytest.raises(tl.errors.StatementError, match=r"bad\.csv, row 2"):
         count_files([data, bad], cluster=cluster.address)
-
-
-def test_a_dask_worker_is_killed_in_the_middle(
-    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
-) -> None:
+    # a worker is killed in the middle
     engine = open_engine(cluster.address)
     try:
         parts, plan = partitions(data), Plan.of()

@@ -366,7 +366,7 @@ def test_no_statements_are_refused():
 def test_the_cars_are_mapped_without_a_compiler(data_dir):
     code = (
         "import sys, numpy as np\n"
-        "from trilens.maps import ChoiceMap\n"
+        "from trilens.maps import SOE, ChoiceMap\n"
         "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
         "M = ChoiceMap(kind='central').fit(T)\n"
         "assert M.n_components_ == 2, M.cv_scores_\n"
@@ -374,6 +374,8 @@ def test_the_cars_are_mapped_without_a_compiler(data_dir):
         "assert M.score(T) > 0.7\n"
         "assert set(np.argsort(-M.depth().depth)[:2] + 1) == {7, 44}\n"
         "assert M.fit_.medoid().name in ('6', '43')\n"
+        "soe = SOE(kind='central').fit(T)\n"
+        "assert soe.converged_ and 0.1 < soe.violations_ < 0.2, soe.violations_\n"
         "assert 'numba' not in sys.modules\n"
     )
     cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
@@ -397,7 +399,7 @@ def test_errors_of_places_are_about_right(kind):
 
 
 def test_errors_of_places_are_of_like_size_by_sums_over_answers(monkeypatch):
-    S = study().statements
+    S = study(n_objects=30, n_statements=2000).statements
     M = ChoiceMap(2, l2=0.01).fit(S)
     whole = np.trace(M.place_errors_, axis1=1, axis2=2)
     for module in (fitted, draws):

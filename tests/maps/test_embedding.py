@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -205,20 +203,6 @@ def test_violations_are_strict_and_need_coordinates_for_every_object():
         violations(X, [[0, 1, 3]], kind="closer")
     with pytest.raises(ParameterError, match=r"\(n, d\)"):
         violations([0.0, 1.0, 2.0], [[0, 1, 2]], kind="closer")
-
-
-def test_the_cars_are_embedded_without_a_compiler(data_dir):
-    code = (
-        "import sys, numpy as np\n"
-        "from trilens.maps import SOE\n"
-        "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
-        "soe = SOE(kind='central').fit(T)\n"
-        "assert soe.embedding_.shape == (60, 2) and 0.1 < soe.violations_ < 0.2, soe.violations_\n"
-        "assert soe.converged_\n"
-        "assert 'numba' not in sys.modules\n"
-    )
-    cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
-    subprocess.run([sys.executable, "-c", code, str(cars)], check=True)
 
 
 @pytest.mark.parametrize("Estimator", ALL)

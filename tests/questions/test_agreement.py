@@ -100,12 +100,12 @@ def test_what_can_be_reached_lies_between_agreement_and_one():
 
 @pytest.mark.parametrize("kind", ["central", "closer"])
 def test_a_model_tells_how_much_can_be_reached(kind):
-    S = survey(POINTS, kind, raters=30, per=120, pool=150, seed=4)
+    S = survey(POINTS, kind, raters=16, per=80, pool=100, seed=4)
     found = reliability(S)
     low, high = found.reachable_interval
     from people import chances, draw_questions
 
-    asked = draw_questions(np.random.default_rng(1), 20, 4000)
+    asked = draw_questions(np.random.default_rng(1), 20, 1000)
     P = chances(POINTS, asked, kind)
     best = (0.9 * P + 0.1 / P.shape[1]).max(axis=1).mean()
     assert low <= best <= high

@@ -224,7 +224,7 @@ def _crossed(questions, raters, seed=0):
 
 
 def test_raters_who_share_questions_do_not_make_more_of_them():
-    few, many = (_crossed(30, raters) for raters in (10, 80))
+    few, many = (_crossed(30, raters) for raters in (10, 40))
     found = [tl.evaluate(S, embedding=POINTS) for S in (few, many)]
     assert [each.unit for each in found] == ["rater and question"] * 2
     # the thirty questions alone leave 4 standard errors of sqrt(0.7 * 0.3) * 0.85 / sqrt(30)
@@ -318,8 +318,7 @@ def test_models_that_are_equally_good_are_seldom_told_apart(amounts):
         two = replace(one, name="two", right=np.where(first, 0.0, 1.0), accuracy=1 - first.mean())
         one = replace(one, right=np.where(first, 1.0, 0.0), accuracy=first.mean())
         p_values.append(tl.compare_models([one, two]).differences[0].p_value)
-    assert min(p_values) > 0.01
-    assert max(p_values) > 0.05
+    assert stats.combine_pvalues(p_values).pvalue > 0.001
 
 
 def test_equal_differences_are_tested_too():
@@ -332,12 +331,12 @@ def test_equal_differences_are_tested_too():
 
 
 def test_answers_without_a_rater_are_not_of_one_rater():
-    S = _crossed(40, 20)
+    S = _crossed(30, 12)
     who = np.array(S.raters)
-    nobody = np.isin(who, [f"r{i}" for i in range(9, 20)])
+    nobody = np.isin(who, [f"r{i}" for i in range(9, 12)])
     blank = Statements(S.triples, 20, raters=np.where(nobody, "", who), kind="central")
     found, plain = (tl.evaluate(each, embedding=POINTS) for each in (blank, S))
-    assert (found.raters, plain.raters, found.unit) == (9, 20, "rater and question")
+    assert (found.raters, plain.raters, found.unit) == (9, 12, "rater and question")
     assert found.agreement == pytest.approx(plain.agreement)
     assert found.agreement == tl.reliability(blank).ceiling
     none = tl.evaluate(
@@ -358,29 +357,33 @@ def test_tables_are_aligned_by_their_names():
     names = [f"o{i}" for i in range(20)]
     named = Statements(S.triples, names=names, kind="central")
     D = _distances(POINTS, "euclidean")
-    plain = tl.evaluate(named, distances=D)
-    assert plain.accuracy == tl.evaluate(S, embedding=POINTS).accuracy
+
+    def found(S=named, **model):
+        return tl.evaluate(S, **model, yardstick=NO_CEILING)
+
+    plain = found(distances=D)
+    assert plain.accuracy == found(S, embedding=POINTS).accuracy
     assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
     rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
     frame = pd.DataFrame(D, names, names).iloc[rows, columns]
-    found = tl.evaluate(named, distances=frame)
-    assert (found.accuracy, found.matched) == (plain.accuracy, "objects matched by name")
-    assert tl.evaluate(named, distances=pd.DataFrame(D)).accuracy == plain.accuracy
+    by_name = found(distances=frame)
+    assert (by_name.accuracy, by_name.matched) == (plain.accuracy, "objects matched by name")
+    assert found(distances=pd.DataFrame(D)).accuracy == plain.accuracy
     vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
     vectors["object"] = [names[i] for i in rows]
-    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
-    assert tl.evaluate(named, embedding=pd.DataFrame(POINTS)).matched == plain.matched
+    assert found(embedding=vectors).accuracy == plain.accuracy
+    assert found(embedding=pd.DataFrame(POINTS)).matched == plain.matched
     indexed = pd.DataFrame(POINTS[rows], index=[names[i] for i in rows])
-    assert tl.evaluate(named, embedding=indexed).accuracy == plain.accuracy
+    assert found(embedding=indexed).accuracy == plain.accuracy
     others = {names[i]: POINTS[i] for i in rows} | {"another": [0.0, 0.0]}
-    assert tl.evaluate(named, embedding=others).accuracy == plain.accuracy
+    assert found(embedding=others).accuracy == plain.accuracy
     similar = D.max() - D
-    assert tl.evaluate(S, embedding=similar).answers == len(S)  # no distances: vectors
+    assert found(S, embedding=similar).answers == len(S)  # no distances: vectors
 
 
 @pytest.fixture(scope="module")
 def several():
-    S = survey(POINTS, "odd", raters=6, per=150, pool=600, seed=2)
+    S = survey(POINTS, "odd", raters=6, per=100, pool=400, seed=2)
     noise = np.random.default_rng(4).standard_normal((20, 2))
     models = {"bent": POINTS * [1, 6], "noise": noise, "twin": noise[:, ::-1], "eye": np.eye(20)}
     return S, models, tl.evaluate(S, models)

@@ -12,9 +12,13 @@ from trilens.questions.individuals import divide_raters
 from trilens.statements import Statements
 
 
+def _factions():
+    return survey(["a"] * 6 + ["b"] * 6, n=14, each=80)
+
+
 @pytest.fixture(scope="module")
 def factions():
-    return tl.individuals(survey(["a"] * 6 + ["b"] * 6, n=20, each=100))
+    return tl.individuals(_factions())
 
 
 def test_two_factions_are_found(factions):
@@ -27,8 +31,8 @@ def test_two_factions_are_found(factions):
     assert factions.group[:6].tolist() == [factions.group[0]] * 6
     first, second = factions.groups
     assert first.medoid in first.candidates
-    assert first.plane.shape == second.plane.shape == (20, 2)
-    assert first.answers == 600
+    assert first.plane.shape == second.plane.shape == (14, 2)
+    assert first.answers == 480
     said = " ".join(factions.sentences())
     assert "they see the objects differently" in said
     assert "fall into two groups, of 6 and 6 raters" in said
@@ -43,7 +47,7 @@ def test_the_facts_are_plain(factions):
     assert facts["raters"][0]["rater"] == "r00"
     assert set(facts["predicted"]) == {"pooled", "own", "others", "weights"}
     assert facts["groups"][0]["raters"]
-    assert len(facts["map"]) == len(facts["objects"]) == 20
+    assert len(facts["map"]) == len(facts["objects"]) == 14
     assert list(factions.to_frame()["group"])[:1] == [int(factions.group[0]) + 1]
 
 
@@ -85,9 +89,9 @@ def test_evenly_spread_raters_are_not_divided():
 
 @pytest.mark.slow
 def test_the_order_of_rows_and_objects_does_not_matter(factions):
-    S = survey(["a"] * 6 + ["b"] * 6, n=20, each=100)
+    S = _factions()
     rng = np.random.default_rng(0)
-    rows, new = rng.permutation(len(S)), rng.permutation(20)
+    rows, new = rng.permutation(len(S)), rng.permutation(14)
     T = Statements(
         np.argsort(new)[S.triples[rows]],
         names=[S.names[i] for i in new],

@@ -16,7 +16,7 @@ from trilens.errors import ParameterError
 from trilens.simulate import simulate_statements
 
 
-def points(shape: str, n: int = 60) -> np.ndarray:
+def points(shape: str, n: int = 30) -> np.ndarray:
     X = np.random.default_rng(3).standard_normal((n, 2))
     if shape == "outliers":
         X[:2] = [[9, 0], [-6, 7]]
@@ -29,9 +29,9 @@ def points(shape: str, n: int = 60) -> np.ndarray:
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("claims")
     for shape in ("cloud", "outliers", "groups"):
-        S = simulate_statements(points(shape), 5000, kind="odd", error_rate=0.14, random_state=4)
+        S = simulate_statements(points(shape), 2500, kind="odd", error_rate=0.14, random_state=4)
         raters = [f"r{i % 12}" for i in range(len(S))]
-        S = tl.Statements(S.triples, 60, kind="odd", raters=raters)
+        S = tl.Statements(S.triples, 30, kind="odd", raters=raters)
         tl.write_statements(S, folder / f"{shape}.parquet")
     return folder
 
@@ -60,18 +60,15 @@ def test_the_same_claims_are_made(folder: Path, monkeypatch) -> None:
 
 
 @pytest.mark.slow
-def test_very_many_objects_are_not_compared_one_by_one(monkeypatch) -> None:
-    X = np.random.default_rng(5).standard_normal((1200, 2))
-    S = simulate_statements(X, 60_000, error_rate=0.14, random_state=6)
+def test_very_many_objects_are_not_compared_one_by_one() -> None:
+    X = np.random.default_rng(5).standard_normal((1100, 2))
+    S = simulate_statements(X, 40_000, error_rate=0.14, random_state=6)
     found = tl.medoid(S)
     assert found.method == "choice"
     nearest = np.linalg.norm(X[:, None] - X, axis=2).sum(axis=1).argmin()
     assert str(nearest) in found.candidates
     # by counting, hundreds could be it
     assert len(found.candidates) < len(tl.medoid(S, "depth").candidates) / 2
-    order = np.random.default_rng(0).permutation(1200)
-    again = tl.medoid(S.subset(order))
-    assert set(again.candidates) == set(found.candidates)
 
 
 def test_files_are_held_where_they_fit(folder: Path, monkeypatch) -> None:
@@ -93,10 +90,8 @@ def test_commands_run_on_a_cluster(folder: Path, tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
-    for line in (["medoid", file], ["depth", file], ["outliers", file], ["cluster", file]):
-        there = told(*line, "--cluster", "local:2")
-        assert there.get("method", "choice") == "choice"
-    assert there["n_clusters"] == 3
+    assert told("medoid", file, "--cluster", "local:2")["method"] == "choice"
+    assert told("cluster", file, "--cluster", "local:2")["n_clusters"] == 3
     out = tmp_path / "map.csv"
     assert told("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
 

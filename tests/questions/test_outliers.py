@@ -170,6 +170,7 @@ def test_what_is_far_from_every_group_is_named_and_set_aside(far_from_groups):
     assert (three.labels.min(), three.labels.max(), three.unassigned) == (0, 2, ())
 
 
+@pytest.mark.slow
 def test_what_only_the_counts_show_is_named():
     # two groups and one object so far away that the map, which draws it in, is not sure of it
     rng = np.random.default_rng(2)
@@ -209,14 +210,14 @@ def test_groups_without_a_far_object_have_none():
 
 @pytest.fixture(scope="module")
 def far():
-    points = far_outliers(gaussian(36, random_state=0), 3, 1)
-    return simulate_statements(points, 2400, "odd", error_rate=0.1, random_state=2)
+    points = far_outliers(gaussian(18, random_state=0), 2, 1)
+    return simulate_statements(points, 1000, "odd", error_rate=0.1, random_state=2)
 
 
 def test_far_objects_are_claimed(far):
     found = outliers(far)
-    assert set(found.indices.tolist()) == {36, 37, 38}
-    assert set(found.least_central[:3]) == set(found.apart) == set(found.names)
+    assert set(found.indices.tolist()) == {18, 19}
+    assert set(found.least_central[:2]) == set(found.apart) == set(found.names)
     assert found.p_value <= found.level
 
 

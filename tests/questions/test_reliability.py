@@ -34,7 +34,7 @@ def _survey(share, kind="central", rate=0.1, n_raters=40, per=50, seed=0):
 
 @pytest.fixture(scope="module")
 def shapes():
-    return study(n_objects=40, n_statements=3000, random_state=2)
+    return study(n_objects=30, n_statements=2000, n_raters=20, random_state=2)
 
 
 def test_a_sound_study_has_no_caution():
@@ -106,13 +106,11 @@ def test_parts_that_nothing_connects(kind):
     assert found.parts.tolist() == [0] * 6 + [1] * 5
 
 
-@pytest.mark.parametrize(
-    ("kind", "known"), [("central", False), ("odd", True), ("closer", False), ("closer", True)]
-)
+@pytest.mark.parametrize(("kind", "known"), [("odd", True), ("closer", False)])
 def test_answers_at_random_are_noise(kind, known):
     rng = np.random.default_rng(4)
-    triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
-    raters = np.arange(1500) % 30 if known else None
+    triples = np.array([rng.permutation(15)[:3] for _ in range(900)])
+    raters = np.arange(900) % 30 if known else None
     found = reliability(Statements(triples, kind=kind, raters=raters))
     codes = _codes(found)
     assert "noise" in codes

@@ -13,18 +13,20 @@ from trilens.cli import trilens
 from trilens.errors import LabelError
 from trilens.simulate import mixture, simulate_statements
 
+N = 100
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    drawn = mixture(200, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    S = simulate_statements(drawn.points, 20_000, random_state=2)
+    drawn = mixture(N, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    S = simulate_statements(drawn.points, 6000, random_state=2)
     file = tmp_path_factory.mktemp("study") / "answers.parquet"
     tl.write_statements(S, file)
     return file, drawn.labels
 
 
 def _labels(truth) -> dict[str, str]:
-    return {str(i): "abc"[truth[i]] for i in range(0, 200, 4)}
+    return {str(i): "abc"[truth[i]] for i in range(0, N, 2)}
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def test_classes_of_all_objects(study, fitted, method: str, large) -> None:
     answers, labels = fitted if method == "auto" else tl.Answers(file), _labels(truth)
     found = tl.classify(answers, labels, method)
     expected = np.array(["abc"[label] for label in truth])
-    assert set(found.predicted) == {str(i) for i in range(200)} - set(labels)
+    assert set(found.predicted) == {str(i) for i in range(N)} - set(labels)
     assert (found.labels == expected).mean() > 0.97
     chosen = "choice" if method == "auto" else method
     assert found.method == found.parameters["map"] == chosen
@@ -131,7 +133,7 @@ def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, lar
     file, truth = study
     every = tmp_path / "every.csv"
     told = _told("classify", file, "--labels", table, "-o", every)
-    assert len(every.read_text().splitlines()) == 201
+    assert len(every.read_text().splitlines()) == N + 1
     right = [told["labels"][name] == "abc"[truth[int(name)]] for name in told["labels"]]
     assert np.mean(right) > 0.97
     assert told["method"] == "choice"
@@ -139,7 +141,7 @@ def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, lar
     out = tmp_path / "map.csv"
     told = _told("embed", file, "--method", "lensmap", "-o", out)
     assert told == {"method": "lensmap", "dim": 2, "violations": None, "error_rate": None}
-    assert len(out.read_text().splitlines()) == 201
+    assert len(out.read_text().splitlines()) == N + 1
     done = _run("classify", file, "--labels", table, "-k", 3)
     assert done.exit_code == 1
     assert "-k" in done.stderr
@@ -189,7 +191,7 @@ def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
 
     rng = np.random.default_rng(0)
     for n in (2000, 5000):
-        S = simulate_statements(rng.standard_normal((n, 2)), 20 * n, random_state=1)
+        S = simulate_statements(rng.standard_normal((n, 2)), 10 * n, random_state=1)
         tl.write_statements(S, tmp_path / f"{n}.parquet")
         done = _run("analyze", tmp_path / f"{n}.parquet", "-o", tmp_path / f"{n}.html")
         assert done.exit_code == 0, done.output

@@ -16,15 +16,16 @@ PACKAGES = Path(trilens.__file__).parents[1]
 
 
 @pytest.fixture
-def with_change(tmp_path: Path) -> Callable[[str, str, str], str]:
-    """The fingerprint of a copy of the package in which one text of one file is another."""
+def with_changes(tmp_path: Path) -> Callable[..., str]:
+    """The fingerprint of a copy of the package in which some texts of some files are others."""
 
-    def changed(file: str, old: str, new: str) -> str:
-        copy = tmp_path / str(len(list(tmp_path.iterdir())))
+    def changed(*changes: tuple[str, str, str]) -> str:
+        copy = tmp_path / "copy"
         shutil.copytree(PACKAGES, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        text = (copy / file).read_text(encoding="utf-8")
-        assert old in text
-        (copy / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+        for file, old, new in changes:
+            text = (copy / file).read_text(encoding="utf-8")
+            assert old in text
+            (copy / file).write_text(text.replace(old, new, 1), encoding="utf-8")
         return fingerprint(TINY.measure, copy)
 
     return changed
@@ -36,21 +37,19 @@ def with_change(tmp_path: Path) -> Callable[[str, str, str], str]:
         pytest.param("trilens/simulate/answers.py", "1", "2", marks=pytest.mark.slow),
         pytest.param("trilens/maps/lens_map.py", "0.5", "0.6", marks=pytest.mark.slow),
         ("trilens_paper/ingredients/methods.py", "times: int = 5", "times: int = 6"),
-        ("trilens_paper/framework/experiment.py", "2**31", "2**30"),
+        pytest.param(
+            "trilens_paper/framework/experiment.py", "2**31", "2**30", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_code_that_measures_counts(
-    file: str, old: str, new: str, with_change: Callable[[str, str, str], str]
+    file: str, old: str, new: str, with_changes: Callable[..., str]
 ) -> None:
-    assert with_change(file, old, new) != fingerprint(TINY.measure)
+    assert with_changes((file, old, new)) != fingerprint(TINY.measure)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        # the same code elsewhere is the same code
-        ("trilens/maps/lens_map.py", "import", "import"),
+def test_all_else_does_not(with_changes: Callable[..., str]) -> None:
+    found = with_changes(
         ("trilens/simulate/answers.py", '"""', '"""Other words. '),
         ("trilens/simulate/answers.py", "import numpy as np", "import numpy as np  # a comment"),
         ("trilens/__init__.py", '__version__ = "', '__version__ = "9.'),
@@ -58,12 +57,8 @@ def test_code_that_measures_counts(
         ("trilens/plots/style.py", "#0072B2", "#000000"),
         ("trilens_paper/paper.py", "354.85", "354.86"),
         ("trilens_paper/recovery.py", "N_POINTS = 100", "N_POINTS = 101"),
-    ],
-)
-def test_all_else_does_not(
-    file: str, old: str, new: str, with_change: Callable[[str, str, str], str]
-) -> None:
-    assert with_change(file, old, new) == fingerprint(TINY.measure)
+    )
+    assert found == fingerprint(TINY.measure)
 
 
 def test_experiments_of_other_files_differ() -> None:
