@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test test-slow lint docs bench clean system
+.PHONY: help install demo test test-first test-slow lint docs bench clean system
 
 help:
 	@echo "make install   a virtual environment in .venv with every extra"
 	@echo "make demo      a simulated study from answers to a report"
-	@echo "make test      style, types, architecture, tests and doctests, in ten minutes"
+	@echo "make test      style, types, architecture, tests and doctests, in four minutes"
 	@echo "make test-slow the rest: long simulations, whole collections, the pages' examples"
 	@echo "make lint      style, types and architecture alone"
 	@echo "make docs      the documentation site, in site/"
@@ -44,11 +44,19 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: system lint
-	$(BIN)/pytest -n 3 --dist loadscope -m 'not slow'
+# what Python compiles is kept for the next process, whatever the environment says
+test test-first test-slow: export PYTHONDONTWRITEBYTECODE =
+
+# one process compiles tests and loops for the others, while another checks style and types
+test: system $(VENV)/installed-test
+	$(MAKE) --no-print-directory -j 2 -O lint test-first
+	$(BIN)/pytest -n 3 --dist loadscope -m 'not slow and not first'
+
+test-first: $(VENV)/installed-test
+	$(BIN)/pytest -m first
 
 test-slow: system $(VENV)/installed-test
-	$(BIN)/pytest -n 3 -m slow
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder -m slow
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site

@@ -101,13 +101,15 @@ def faults(checkout: Path) -> dict[tuple[str, ...], Fault]:
 
 
 def tests_of(checkout: Path, file: str) -> list[str]:
-    """The tests of the room that a file belongs to: those that name the file, or all."""
+    """The tests by the name of a file, or those of its room that name it, or all of the room."""
     room, name = Path(file).parts[0].removesuffix(".py"), Path(file).stem.strip("_")
-    places = [checkout / "tests" / each for each in TESTS_OF.get(room, [room, f"test_{room}.py"])]
-    found = [each for place in places for each in (place, *place.rglob("test_*.py"))]
-    files = sorted(each for each in found if each.is_file())
-    naming = [each for each in files if name in each.read_text()] or files
-    return [str(each) for each in sorted(naming, key=lambda each: name not in each.name)]
+    tests = checkout / "tests"
+    places = [tests / each for each in TESTS_OF.get(room, [room, f"test_{room}.py"])]
+    found = [each for place in places for each in (place, *sorted(place.rglob("test_*.py")))]
+    files = [each for each in found if each.is_file()]
+    by_name = [each for each in [*files, *tests.glob("test_*.py")] if name in each.name]
+    naming = [each for each in files if name in each.read_text()]
+    return [str(each) for each in dict.fromkeys(by_name or naming or files)]
 
 
 def outcome(checkout: Path, fault: Fault, seconds: int) -> str:

@@ -21,6 +21,7 @@ from trilens.statements import Statements
 
 import reference
 
+pytestmark = pytest.mark.first
 KINDS = ["central", "odd", "closer"]
 
 #: Engine -> statements up to which numpy counts, objects up to which bytes do, rows per batch.

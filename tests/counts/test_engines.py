@@ -119,6 +119,7 @@ def cluster(tmp_path: Path):
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, when its processes are killed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_file_a_task")
 def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> None:
     assert to_bytes(count_files(data, cluster=cluster.address)) == plain
@@ -170,6 +171,7 @@ def kill_scheduler(pid: int, parts, plan, folder) -> Done:
     return done
 
 
+@pytest.mark.slow
 def test_the_scheduler_dies_while_it_is_waited_for(
     cluster: Cluster, data: Path, tmp_path: Path, monkeypatch
 ) -> None:

@@ -10,6 +10,7 @@ from trilens.exact import graphs, sweep
 
 import reference
 
+pytestmark = pytest.mark.first
 POINTS = {
     "plane": lambda rng: rng.normal(size=(50, 2)),
     "line": lambda rng: rng.normal(size=(30, 1)),

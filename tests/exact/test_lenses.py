@@ -14,6 +14,7 @@ from trilens.exact import sweep
 
 import reference
 
+pytestmark = pytest.mark.first
 ENGINES = {"plain": 10**12, "compiled": 0}
 DTYPES = [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64]
 

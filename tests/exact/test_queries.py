@@ -16,6 +16,7 @@ def by_definition(Q, D):
     return [sum(max(x[i], x[j]) < D[i, j] for i, j in pairs) for x in Q]
 
 
+pytestmark = pytest.mark.first
 SAMPLES = {
     "normal": lambda rng: rng.normal(size=(40, 3)),
     "lattice": lambda rng: rng.integers(0, 4, size=(40, 2)).astype(float),

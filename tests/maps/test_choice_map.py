@@ -25,6 +25,7 @@ from trilens.statements import Statements
 
 import reference
 
+pytestmark = pytest.mark.first
 KINDS = ["central", "odd", "closer"]
 
 

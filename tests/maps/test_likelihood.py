@@ -14,6 +14,7 @@ from trilens.statements import Statements
 
 import reference
 
+pytestmark = pytest.mark.first
 KINDS = ["central", "odd", "closer"]
 PATHS = ["numpy", "pairs", "rows"]
 FORMULAS = {

@@ -91,7 +91,7 @@ def test_f_and_lens_depth_at_places() -> None:
     [
         # a point cloud and three methods with an inlay each, in one row for the one panel
         ("outliers-gauss", ("quarter",), 4 + 3),
-        ("recovery", ("", "n = 20"), 8),
+        pytest.param("recovery", ("", "n = 20"), 8, marks=pytest.mark.slow),
         ("illustrations", ("graphs",), 20),
     ],
 )

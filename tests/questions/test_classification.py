@@ -129,6 +129,7 @@ def test_other_kinds_are_refused(model):
             model.fit(Statements([[0, 1, 2]], n_objects=4, kind=kind), [0, 0, 1, 1])
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("classifier", ["knn", "svm-linear", "svm-gauss", KNeighborsClassifier(1)])
 def test_every_classifier_on_top_separates_two_groups(classifier):
     S, truth = two_groups()

@@ -16,7 +16,7 @@ from trilens.errors import ParameterError
 from trilens.simulate import simulate_statements
 
 
-def points(shape: str, n: int = 30) -> np.ndarray:
+def points(shape: str, n: int = 45) -> np.ndarray:
     X = np.random.default_rng(3).standard_normal((n, 2))
     if shape == "outliers":
         X[:2] = [[9, 0], [-6, 7]]
@@ -29,9 +29,9 @@ def points(shape: str, n: int = 30) -> np.ndarray:
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("claims")
     for shape in ("cloud", "outliers", "groups"):
-        S = simulate_statements(points(shape), 2500, kind="odd", error_rate=0.14, random_state=4)
+        S = simulate_statements(points(shape), 4000, kind="odd", error_rate=0.14, random_state=4)
         raters = [f"r{i % 12}" for i in range(len(S))]
-        S = tl.Statements(S.triples, 30, kind="odd", raters=raters)
+        S = tl.Statements(S.triples, 45, kind="odd", raters=raters)
         tl.write_statements(S, folder / f"{shape}.parquet")
     return folder
 

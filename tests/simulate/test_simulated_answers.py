@@ -18,6 +18,7 @@ from trilens.statements import KINDS
 
 import reference
 
+pytestmark = pytest.mark.first
 #: False-alarm rate of each statistical test; the seeds are fixed.
 ALPHA = 1e-4
 

@@ -58,6 +58,7 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
     assert browser.run(UNTIL, "Sign in", "h1")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("analyses")
 def test_axe_finds_nothing_on_any_page_and_nothing_scrolls_sideways(
     app: Running, browser: Browser

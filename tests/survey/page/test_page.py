@@ -10,7 +10,7 @@ import pytest
 from axe_core_python.selenium import Axe
 from participant_page import ASKING, LENGTH, Page, short_study, with_shapes
 
-from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB, Browser
+from browser import ENTER, RIGHT, Browser
 from studies import Running, Served, edit, running
 from trilens_survey.languages import TEXTS
 from trilens_survey.status import status
@@ -80,27 +80,6 @@ def test_the_seconds_are_those_since_the_question_was_shown(page: Page) -> None:
     first, second = page.browser.run("return window.sent;")
     assert 7 < first["seconds"] < 67
     assert 5 < second["seconds"] < 65
-
-
-def test_a_round_by_keyboard_alone(page: Page) -> None:
-    page.open()
-    page.screen("consent")
-    page.browser.keys(TAB, ENTER)
-    page.screen("instructions")
-    page.browser.keys(TAB, SPACE)
-    # the keys of the page, and the buttons by themselves
-    keys = {1: ["2"], 2: [LEFT], 3: [DOWN], 4: [TAB, TAB, ENTER]}
-    asked = {}
-    for number, pressed in keys.items():
-        page.asking(number)
-        asked[number] = page.question()
-        page.browser.keys(*pressed)
-    page.screen("break")
-    for number, place in {1: 2, 2: 1, 3: 2, 4: 2}.items():
-        assert page.stands(asked[number], place), number
-    page.browser.keys(TAB, TAB, ENTER)
-    page.screen("thanks")
-    assert page.question()["answers"] == LENGTH
 
 
 def test_a_round_by_touch_on_a_phone(shapes: Page) -> None:
