@@ -28,6 +28,13 @@ def classes(cars, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def fitted(t_all, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fit") / "cars.fit"
+    run("fit", t_all, "-o", path)
+    return path
+
+
 def test_every_command_has_help_with_an_example():
     listed = run("--help").stdout
     for name in COMMANDS:
@@ -106,20 +113,20 @@ def test_depth_is_the_share_of_being_chosen(t_all):
     assert run("depth", t_all).stdout.splitlines()[1].startswith("44 ")
 
 
-def test_medoid_of_all_and_of_each_class(t_all, classes):
-    found = facts("medoid", t_all, "--labels", classes)
+def test_medoid_of_all_and_of_each_class(t_all, fitted, classes):
+    found = facts("medoid", fitted, "--labels", classes)
     assert found["medoid"] == "44"
     assert set(found["per_class"]) == {"ordinary", "sports", "off-road"}
     assert found["per_class"]["sports"]["statements"] < 100
     assert "44" in run("medoid", t_all, "--labels", classes, "--method", "depth").stdout
 
 
-def test_outliers(t_all):
+def test_outliers(t_all, fitted):
     found = facts("outliers", t_all, "--n", 4, "--method", "depth")
     assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]
     share = ("--contamination", 0.1, "--method", "depth")
     assert len(facts("outliers", t_all, *share)["outliers"]) == 6
-    default = facts("outliers", t_all)
+    default = facts("outliers", fitted)
     assert default["method"] == "choice"
     assert len(default["outliers"]) == default["suggested"]
     run("outliers", t_all, "--n", 1, "--contamination", 0.1, status=2)
