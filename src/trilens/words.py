@@ -411,9 +411,8 @@ def no_group_test(test: GroupTest) -> str | None:
             f"one; give every rater one group, or leave out those in between"
         )
     if test.why_not == "own lists":
-        number = "no question was" if not test.shared else f"only {test.shared} questions were"
-        if test.shared == 1:
-            number = "only one question was"
+        only = "only " if test.shared else ""
+        number = f"{only}{count(test.shared or 0, 'question')} {_were(test.shared or 0)}"
         return (
             f"the groups have lists of their own, and {number} asked in all of them, so that a "
             f"difference between groups cannot be distinguished from one between questions; ask "

@@ -92,7 +92,7 @@ def _notes(found: Classification) -> Iterator[str]:
         )
         if not check.learnable:
             yield (
-                "the labels cannot be learned from the answers: guessing does as well too often; "
+                "the labels cannot be learned from the answers: guessing often does as well; "
                 + ("treat the predictions as guesses, or " if found.predicted else "")
                 + "label more objects"
             )

@@ -71,7 +71,7 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
     }
     facts |= {"interval_method": interval.method, "about": about}
     plain = asked is None or asked.counts_hold
-    said = () if plain else (f"The intervals are about {about}.",)
+    said = () if plain else (f"Depths and intervals are about {about}.",)
     return out.show(columns, facts, [*about_chosen(answers), *said])
 
 
