@@ -98,6 +98,7 @@ def test_a_ring_has_no_most_central_object(changed):
     rows = figure(page, "order").all("g", css="row")
     assert [int(row.attributes["data-i"]) for row in rows] == list(range(len(changed["objects"])))
     assert "on a ring no object is" in finding(page, "medoid").said.lower()
+    assert changed["medoid"]["medoid"] not in page.one("section", id="medoid").said
     assert figure(page, "candidates") is None
     assert [g for g in page.all("g", css="pt") if "best" in g.classes()] == []
 
