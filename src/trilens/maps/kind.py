@@ -100,7 +100,7 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     >>> kind_fit(Statements([[0, 1, 2]] * 9, kind="central")).accuracy
     {}
     """
-    from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.fitted import fit
 
     S = as_statements(S)
     rng = np.random.default_rng(random_state)
@@ -114,7 +114,7 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     for kind in KINDS:
         known = Statements(rows[~out], S.n_objects, kind=kind)
         asked = Statements(rows[out], S.n_objects, kind=kind)
-        likely = ChoiceMap(n_components=2, random_state=0).fit(known).predict_proba(asked)
+        likely = fit(known, n_components=2).probabilities(asked)
         accuracy[kind] = float((likely.argmax(axis=1) == 0).mean())
     by_order = _by_order(rows[~out], rows[out], S.n_objects)
     return KindFit(S.kind, accuracy, int(out.sum()), by_order)
