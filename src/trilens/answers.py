@@ -573,7 +573,6 @@ def read_or_count(
     pairs: bool = False,
     n_threads: int | None = None,
     cluster: Any = None,
-    progress: Progress | None = None,
 ) -> Statements | Counted:
     """The statements where they are held in memory, otherwise their counts.
 
@@ -582,7 +581,7 @@ def read_or_count(
     are those of `Answers.count`.
     """
     if data.in_counts or not data.held or (enough and data.countable):
-        return data.count(pairs=pairs, n_threads=n_threads, cluster=cluster, progress=progress)
+        return data.count(pairs=pairs, n_threads=n_threads, cluster=cluster)
     return data.read()
 
 

@@ -165,10 +165,6 @@ class Batch:
             return self._chosen(column)
         return _integers_or_text(column, self.words)
 
-    def fields(self, *, strict: bool = True) -> dict[str, AnyArray]:
-        """What is known of each row, by the fields of `Statements`."""
-        return {FIELDS[role]: self.known(role, strict=strict) for role in self.others}
-
     def _chosen(self, column: Any) -> AnyArray:
         """Whether each question was chosen by earlier answers; a missing reason is none."""
         at, values = parts(column)
@@ -211,7 +207,7 @@ class Batch:
     ) -> Statements:
         """Statements of rows whose objects have become ids: three, or one chosen of three shown."""
         given = ids
-        fields: dict[str, Any] = self.fields()
+        fields: dict[str, Any] = {FIELDS[role]: self.known(role) for role in self.others}
         try:
             if self.form != "statement":
                 given = ids[:, 1:] if ids.shape[1] == 4 else ids

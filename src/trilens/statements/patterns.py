@@ -27,6 +27,8 @@ from trilens.statements.roles import OPTIONAL, key, roles
 #: Rows that are looked at, and rows in which a pattern must hold.
 ROWS = 1000
 LEAST = 20
+#: Values of a column, and likely raters, that a message names; and columns.
+_NAMED, _LISTED = 3, 24
 #: With more columns that may hold objects, coincidences are likely.
 _MOST = 20
 #: The share of rows in which the objects shown differ: the others are catch questions.
@@ -259,7 +261,7 @@ def quotable(names: Sequence[str], i: int) -> str:
 
 
 def likely_raters(
-    names: Sequence[str], rows: Sequence[Sequence[str]], taken: Iterable[int], most: int = 3
+    names: Sequence[str], rows: Sequence[Sequence[str]], taken: Iterable[int]
 ) -> list[str]:
     """The columns beside those that are taken whose values come again, as those of people do.
 
@@ -274,21 +276,21 @@ def likely_raters(
         n, runs = len(set(cells)), len(list(groupby(cells)))
         if 2 <= n <= len(whole) / 2 and not any(map(_is_decimal, cells)):
             found.append((n != runs, -n, i))
-    return [quotable(names, i) for _, _, i in sorted(found)[:most]]
+    return [quotable(names, i) for _, _, i in sorted(found)[:_NAMED]]
 
 
-def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]] = (), most: int = 24) -> str:
+def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> str:
     """Columns, with three values of each where rows are given, for a message.
 
     >>> listed_values(["x", "nr"], [["van", "1"], ["bus", "2"], ["van", "3"], ["car", "4"]])
     'x (van, bus, car), nr (1, 2, 3)'
     """
     told = []
-    for i, name in enumerate(names[:most]):
+    for i, name in enumerate(names[:_LISTED]):
         values = ", ".join(one_line(value, 20) for value in first_values(rows, i))
         told.append((one_line(name, 40) or "(empty)") + (f" ({values})" if values else ""))
     shown = ", ".join(told)
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+    return shown if len(names) <= _LISTED else f"{shown}, ... ({len(names)} in all)"
 
 
 def folded(
@@ -324,13 +326,13 @@ def folded(
     return [*patterns, *(names[i] for i in others)], made
 
 
-def first_values(rows: Sequence[Sequence[str]], i: int, most: int = 3) -> list[str]:
+def first_values(rows: Sequence[Sequence[str]], i: int) -> list[str]:
     """The first different values of a column."""
     found: dict[str, None] = {}
     for row in rows[:ROWS]:
         if i < len(row) and not is_missing(row[i]):
             found.setdefault(row[i].strip())
-        if len(found) == most:
+        if len(found) == _NAMED:
             break
     return list(found)
 
