@@ -147,8 +147,6 @@ def _cells(array: AnyArray, label: str) -> AnyArray:
 
 
 def _three(cells: AnyArray, names: tuple[str, ...]) -> Any:
-    import pyarrow as pa
-
     try:
         return pa.table(
             {name: pa.array(np.ascontiguousarray(cells[:, i])) for i, name in enumerate(names)}

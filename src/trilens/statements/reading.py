@@ -258,7 +258,9 @@ def read_tables(
     batches = [batch for each in passes for batch in each]
     faults: list[Fault] = []
     if options.skip_bad:
-        batches, faults = _sound(batches, listed, stored)
+        checked = [sound(batch, listed, stored) for batch in batches]
+        batches = [good for good, _ in checked if len(good)]
+        faults = [fault for _, wrong in checked for fault in wrong]
         faults += [fault for each in passes for fault in each.faults]
         order = {table.label or "": i for i, table in enumerate(tables)}
         faults.sort(key=lambda fault: (order[fault.file], fault.row))
@@ -419,16 +421,6 @@ def find_objects(
     if listed is None:
         return names.objects(before), []
     return listed.matched(names.seen(), options.counts_from)
-
-
-def _sound(
-    batches: Sequence[Batch], listed: ObjectList | None, stored: ObjectList | None
-) -> tuple[list[Batch], list[Fault]]:
-    """The batches without their bad rows, and these."""
-    checked = [sound(batch, listed, stored) for batch in batches]
-    return [good for good, _ in checked if len(good)], [
-        bad for _, faults in checked for bad in faults
-    ]
 
 
 def _joined(columns: Sequence[AnyArray]) -> AnyArray:
