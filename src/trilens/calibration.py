@@ -10,9 +10,10 @@ from __future__ import annotations
 
 #: Half the 95 % quantile of chi-square with one degree of freedom.
 EVIDENCE_DROP = 1.92
-#: The evidence may fall by so many times more for each coordinate per answer: where answers
-#: are few for the coordinates the share varies more than Laplace's method says (measured).
-DROP_OF_FEW_ANSWERS = 20.0
+#: The evidence may fall by so many times more for each coordinate per different question: where
+#: these are few for the coordinates the share varies more than Laplace's method says, however
+#: often they were answered (measured).
+DROP_OF_FEW_QUESTIONS = 20.0
 #: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
 #: takes a region of maps that are all as good for a hill. The fewer answers there are for each
 #: coordinate, the sooner.

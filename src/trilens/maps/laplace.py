@@ -27,7 +27,7 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.calibration import (
-    DROP_OF_FEW_ANSWERS,
+    DROP_OF_FEW_QUESTIONS,
     EVIDENCE_DROP,
     LEAST_PENALTY,
     LEAST_PENALTY_OF_FEW_ANSWERS,
@@ -325,7 +325,8 @@ class Surface:
 
     def __post_init__(self) -> None:
         self.few = self.start.size / max(float(self.likelihood.weight.sum()), 1e-300)
-        self.drop = EVIDENCE_DROP * (1 + DROP_OF_FEW_ANSWERS * self.few)
+        per_question = self.start.size / max(self.likelihood.choices.n_questions, 1)
+        self.drop = EVIDENCE_DROP * (1 + DROP_OF_FEW_QUESTIONS * per_question)
         if not self.fixed_l2:
             self.least_l2 = max(LEAST_PENALTY, LEAST_PENALTY_OF_FEW_ANSWERS * self.few)
             self.l2 = float(np.clip(self.l2, self.least_l2, MOST_PENALTY))

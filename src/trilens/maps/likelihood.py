@@ -196,6 +196,14 @@ class Choices:
         """Comparisons of two sides in all answers."""
         return len(self) * (n_answers(self.kind) - 1)
 
+    @property
+    def n_questions(self) -> int:
+        """Different questions, whatever was answered."""
+        first = 1 if self.kind == "closer" else 0
+        shown = self.triples.astype(np.int64)
+        shown[:, first:].sort(axis=1)
+        return len(np.unique(shown @ (self.n_objects ** np.arange(3))))
+
     def spread(self, values: FloatArray) -> FloatArray:
         """What each given statement has, for its answer; see ``keep_repeats``."""
         found = np.empty(len(self))
