@@ -102,6 +102,8 @@ def test_what_a_line_tells():
     ends = f"from {found.order[0]} to {found.order[-1]}."
     assert found.sentence == f"The objects lie along a bent line, {ends}"
     assert found.to_dict()["bent"]
+    # of three objects on a bent line the same one is the most central as on a straight one
+    assert not described(examine(X, kind="central"), found.names).bent
 
 
 def test_a_line_is_not_divided_and_what_stands_apart_lies_nowhere_on_it():

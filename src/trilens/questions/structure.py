@@ -23,7 +23,7 @@ from trilens.questions.cluster.suggest import (
     have_gaps,
     numbered,
 )
-from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
+from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes, is_straight
 from trilens.words import about_groups, about_shape, about_structure
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
@@ -231,10 +231,11 @@ def _with_unassigned(made: Structure, names: tuple[str, ...], inside: IntArray) 
 
 def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] | None) -> Structure:
     assert found.map is not None
-    map_, bent = found.map, found.shapes.curve == "line"
+    map_ = found.map
+    curved = not is_straight(map_.points, map_.errors)
 
     def along(points: FloatArray) -> FloatArray:
-        return _along(points, found.shapes.fits["line"]) if bent else points[:, 0]
+        return _along(points, found.shapes.fits["line"]) if curved else points[:, 0]
 
     raw = along(map_.every)
     low, high = raw.min(), raw.max()
@@ -245,7 +246,7 @@ def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] |
     if drawn is not None:
         moved = (_places(drawn, map_, along) - raw) / (high - low)
         made = _with_ends(made, position, moved)
-    return replace(made, position=position, bent=bent)
+    return replace(made, position=position, bent=found.bent)
 
 
 def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:

@@ -152,12 +152,16 @@ class Examined:
         None where there are too few objects, or too few that differ.
     labels : (n,) array of int
         The group of each object, where there are groups, else 0; -1 for what stands apart.
+    bent : bool
+        Whether a line is. Which object is the most central of three depends on their order alone,
+        so that such answers do not tell.
     """
 
     suggestion: ClusterSuggestion
     shapes: Shapes
     map: MapAlongAxes | None
     labels: IntArray
+    bent: bool = False
 
     @property
     def inside(self) -> IntArray:
@@ -240,6 +244,7 @@ def examine(
     p, best, candidates, shapes, parted = _tested(map_, numbers, random_state)
     shape: MapShape = "cloud"
     notes: list[str] = []
+    bent = False
     if reason is None:
         if p <= LEVEL and parted:
             found = coordinate_clusters(coordinates, best, random_state=random_state)
@@ -248,6 +253,7 @@ def examine(
         if shape == "cloud":
             straight = is_straight(map_.points, map_.errors)
             shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
+            bent = shape == "line" and not straight and kind != "central"
             if shape != "cloud":
                 notes.append(shape)
             elif p <= LEVEL:
@@ -257,7 +263,7 @@ def examine(
     if kind == "central" and suggested <= 2 and reason is None:
         notes.append("central gap")
     told = ClusterSuggestion(suggested, candidates, best, said, tuple(notes), shape, reason)
-    return Examined(told, shapes, map_, labels)
+    return Examined(told, shapes, map_, labels, bent)
 
 
 def _tested(
