@@ -75,9 +75,6 @@ HEAVY_TAILS_PRIOR = 0.3
 
 # ---- Groups: docs/claims.md, "How many groups"
 
-#: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
-#: groups in at most 5 % of clouds, each one's p-value is multiplied.
-TIMES_TIGHT, TIMES_UNEQUAL = 2.5, 2.0
 #: In the middle between two groups objects lie at most this densely, by how they lie about the
 #: centres.
 DENSITY_OF_GAP = 0.6

@@ -12,7 +12,7 @@ import numpy as np
 from trilens._tabular import facts
 from trilens._typing import FloatArray, IntArray
 from trilens.ask import LEAST_PER_OBJECT
-from trilens.calibration import DENSITY_OF_GAP, TIMES_TIGHT, TIMES_UNEQUAL
+from trilens.calibration import DENSITY_OF_GAP
 from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
@@ -209,11 +209,11 @@ def examine(
     The score of a number from 2 to 8 is the product of separation (`divide`), by that of as many
     clusters in clouds, and spectral gap. There are groups if the clusters with the largest score
     are tight (`within_shares`): more so, in standard deviations beyond the mean of as many
-    clusters in clouds without groups, than those of all but 2 % of the clouds, of Gaussian as
+    clusters in clouds without groups, than those of all but 5 % of the clouds, of Gaussian as
     well as of uniform ones. Then the number is suggested whose score times tightness beyond
     uniform clouds is the largest. There also are groups, though they are of unequal sizes, if a
     mixture of Gaussians describes the map better than every other shape (`fit_shapes`), and
-    better than a plain cloud by more than in all but 2.5 % of either clouds. Else 1 is suggested;
+    better than a plain cloud by more than in all but 5 % of either clouds. Else 1 is suggested;
     and also where a skewed cloud, a long tail, a line, a ring or arms describe the map better
     than groups with a dip between them.
 
@@ -288,18 +288,17 @@ def _tested(
             for one, test in zip(_SHAPES, tests, strict=True):
                 test.compare(_clouds_like(map_, one, numbers, _MORE_CLOUDS, rng))
             p = max(test.p_value(tight) for test in tests)
-        p = min(TIMES_TIGHT * p, 1.0)
         # which number, if any: also by how much tighter it is than in uniform clouds
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
         if p > LEVEL and parted and shapes.groups > 0:
             unequal = 0.0
             for each in (*_SHAPES, _CORNERS):
-                if TIMES_UNEQUAL * unequal <= LEVEL:
+                if unequal <= LEVEL:
                     often = _unequal(map_, each, numbers, shapes.beyond_plain, rng)
                     unequal = max(unequal, often)
-            if TIMES_UNEQUAL * unequal <= LEVEL:
-                p, at = TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
+            if unequal <= LEVEL:
+                p, at = unequal, len(shapes.fits["groups"].knots) - 2
     evidence = zip(numbers, own.separation[0], level, np.exp(-tight), own.gap[0], strict=True)
     candidates = tuple(Candidate(number, *map(float, each)) for number, *each in evidence)
     best = numbers[at]
@@ -499,7 +498,7 @@ def _unequal(
         return fit_shapes(points, map_.errors[nearest(points)], parts, only=True).beyond_plain
 
     number = CLOUDS + _MORE_CLOUDS
-    enough = int(LEVEL / TIMES_UNEQUAL * (number + 1))
+    enough = int(LEVEL * (number + 1))
     return p_value(beyond, null(map_, shape, better, number, rng=rng), enough)
 
 
