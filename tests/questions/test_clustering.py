@@ -182,7 +182,7 @@ def test_clear_groups_are_counted_whatever_the_unit_and_the_axes(number):
     X = _groups(number, 12)
     found = _suggested(X)
     assert found.n_clusters == found.best == number
-    assert found.p_value == pytest.approx(2.5 / 200)
+    assert found.p_value == pytest.approx(1 / 200)
     assert [c.n_clusters for c in found.candidates] == list(range(2, 9))
     assert found.candidates[number - 2].silhouette > found.candidates[number - 2].cloud
     if number == 3:
