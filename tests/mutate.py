@@ -25,16 +25,6 @@ PAIRS = (
 OTHER = dict(PAIRS) | {two: one for one, two in PAIRS}
 #: What can only be tried on a graphics card.
 LEFT_OUT = ("maps/device.py", "exact/_cuda.py", "exact/devices.py")
-#: The tests of files that have no folder and no file of tests by their own name.
-TESTS_OF = {
-    "agreement": ["questions/test_agreement.py", "questions/test_reliability.py"],
-    "study_design": ["questions/test_design.py", "test_ask.py"],
-    "words": ["questions", "report"],
-    "kinds": ["maps", "test_lens.py"],
-    "calibration": ["questions"],
-    "_parameters": ["test_wrong_arguments.py"],
-    "_tabular": ["test_tabular.py"],
-}
 OUTCOMES = {0: "missed", 1: "seen", 2: "seen"}  # 2: the code can no longer be imported
 
 
@@ -101,15 +91,15 @@ def faults(checkout: Path) -> dict[tuple[str, ...], Fault]:
 
 
 def tests_of(checkout: Path, file: str) -> list[str]:
-    """The tests by the name of a file, or those of its room that name it, or all of the room."""
-    room, name = Path(file).parts[0].removesuffix(".py"), Path(file).stem.strip("_")
-    tests = checkout / "tests"
-    places = [tests / each for each in TESTS_OF.get(room, [room, f"test_{room}.py"])]
-    found = [each for place in places for each in (place, *sorted(place.rglob("test_*.py")))]
-    files = [each for each in found if each.is_file()]
-    by_name = [each for each in [*files, *tests.glob("test_*.py")] if name in each.name]
-    naming = [each for each in files if name in each.read_text()]
-    return [str(each) for each in dict.fromkeys(by_name or naming or files)]
+    """The tests by the name of a file and those that import it, or all of its room."""
+    parts = Path(file).with_suffix("").parts
+    name, imported = parts[-1].strip("_"), f"from trilens.{'.'.join(parts)} import"
+    files = sorted((checkout / "tests").rglob("test_*.py"))
+    room = [each for each in files if each.parent.name == parts[0] or each.parent.name == "tests"]
+    found = [each for each in room if name in each.name]
+    found += [each for each in files if imported in each.read_text()]
+    found = found or [each for each in room if each.parent.name == parts[0]] or room
+    return [str(each) for each in dict.fromkeys(found)]
 
 
 def outcome(checkout: Path, fault: Fault, seconds: int) -> str:

@@ -88,17 +88,6 @@ def test_features_place_objects_that_nobody_was_asked_about():
     np.testing.assert_allclose(again, M.linear_part_, atol=0.3)
 
 
-def test_it_is_a_matter_of_milliseconds():
-    from time import process_time
-
-    _, _, _, M = line_up()
-    new = about_the_last(50)
-    M.place(new)
-    start = process_time()
-    M.place(new)
-    assert process_time() - start < 0.5
-
-
 def test_what_cannot_be_placed_is_one_line():
     _, _, old, M = line_up()
     new = about_the_last(5)

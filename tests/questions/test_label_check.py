@@ -61,18 +61,6 @@ def test_flipped_labels_are_named(drawn, method):
         assert len(named) == 3
 
 
-def test_the_order_of_objects_does_not_matter(drawn):
-    points, S, _ = drawn
-    y = dict(zip(S.names, [None, *points.labels[1:].tolist()], strict=True))
-    order = np.random.default_rng(0).permutation(60)
-    one, other = (classify(given, y, "lensmap") for given in (S, S.subset(order)))
-    assert other.names == tuple(one.names[i] for i in order)
-    assert other.predicted == one.predicted
-    assert other.given == tuple(one.given[i] for i in order)
-    labelled = [i for i in order if i]
-    assert other.check.codes.tolist() == one.check.codes[np.array(labelled) - 1].tolist()
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_random_labels_cannot_be_learnt(drawn, seed):
     _, S, fitted = drawn
