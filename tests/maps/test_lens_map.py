@@ -11,7 +11,6 @@ from trilens.maps import LensMap, scaling
 from trilens.maps.scaling import (
     PairDissimilarity,
     classical_scaling,
-    gap_components,
     pair_dissimilarity,
     smooth,
 )
@@ -165,14 +164,6 @@ def test_array_statements_and_counts_are_the_same(asked):
     np.testing.assert_array_equal(LensMap().fit_transform(count_pairs(S)), expected)
 
 
-def test_gap_finds_the_dimension():
-    points = gaussian(100, 3, random_state=4).points
-    model = LensMap("gap").fit(simulate_statements(points, random_state=0))
-    assert model.n_components_ == 3
-    assert model.embedding_.shape == (100, 3)
-    assert gap_components(np.array([5.0, 1e-9, 1e-30])) == 1
-
-
 def test_negative_eigenvalues_are_reported_and_not_used():
     model = LensMap(7, power=1, kind="central").fit([[0, 1, 2], [3, 4, 5], [6, 7, 0]])
     assert (np.diff(model.eigenvalues_) <= 1e-12).all()
@@ -199,7 +190,7 @@ def test_the_power_follows_from_the_dimensions():
     ("parameters", "kind", "message"),
     [
         ({"n_components": 5}, "central", "n_components is 5, but 5 objects span at most 4"),
-        ({"n_components": 0}, "central", "n_components is 0; it must be 'gap'"),
+        ({"n_components": 0}, "central", "n_components is 0; it must be a whole number"),
         ({"n_components": 1.5}, "central", "n_components is 1.5"),
         ({"n_components": "cv"}, "central", "n_components is 'cv'"),
         ({"error_rate": 2 / 3}, "central", "below 2/3"),

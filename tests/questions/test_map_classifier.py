@@ -76,8 +76,6 @@ def test_other_maps(two_groups):
     model = MapClassifier(map="soe", n_components=2, random_state=0).fit(S, y)
     assert model.chosen_parameters_["map"] == "soe"
     assert (model.transduction_ == two_groups.labels).mean() >= 0.9
-    gap = MapClassifier(map="lensmap", n_components="gap").fit(S, y)
-    assert gap.n_components_ == gap.embedding_.shape[1]
 
 
 def test_the_choice_map_chooses_its_dimensions_without_labels(two_groups):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -27,15 +26,12 @@ from trilens.maps.scaling import (
     SMOOTHED_OBJECTS,
     check_error_rate,
     check_power,
-    gap_components,
     lens_scaling,
     usual_power,
 )
 from trilens.statements import Kind, Statements, as_statements
 from trilens.statements.value import same_kind
 
-#: Candidates for the number of dimensions by the eigenvalues' gap.
-_GAP_COMPONENTS = 10
 #: By passes, vectors beside those that are wanted: they make the others come sooner.
 _MORE = 8
 #: What is rarely asked about has at least this share of the usual weight, lest chance place it far.
@@ -72,9 +68,8 @@ class LensMap(MapEstimator):
 
     Parameters
     ----------
-    n_components : int or "gap"
-        The number of dimensions d, at most n_objects - 1; ``"gap"`` takes the d from 1 to 10
-        with the largest ratio of eigenvalues d and d + 1.
+    n_components : int
+        The number of dimensions d, at most n_objects - 1.
     shrinkage : float
         How many guessed statements each pair starts with.
     error_rate : float
@@ -82,7 +77,7 @@ class LensMap(MapEstimator):
     power : float or "auto"
         The squared distance is V ** power. The share of the data in a lens grows as the
         distance to the power d, which makes 2 / d right; ``"auto"`` is that, but at least 1/2
-        and at most 1 (1/2 for ``"gap"``).
+        and at most 1.
     random_state : int, Generator or None
         For the start of the Lanczos iterations.
     kind : {"central", "odd", "closer"}, optional
@@ -115,7 +110,7 @@ class LensMap(MapEstimator):
     [0, 1, 2, 3, 4]
     """
 
-    n_components: int | Literal["gap"] = 2
+    n_components: int = 2
     _: KW_ONLY
     shrinkage: float = 1.0
     error_rate: float = 0.0
@@ -145,23 +140,15 @@ class LensMap(MapEstimator):
                 f"a map of {n} object{'s' * (n != 1)} has no distances; "
                 f"give statements about at least three objects"
             )
-        d = check_components(self.n_components, n, "gap")
+        check_components(self.n_components, n)
+        d = int(self.n_components)
         check_error_rate(self.error_rate, pairs.kind)
         power = _power(self.power, d)
         start = np.empty(n)
         start[object_order(names, n)] = generator(self.random_state).standard_normal(n)
-        scaling = partial(
-            lens_scaling,
-            pairs,
-            power=power,
-            start=start,
-            shrinkage=self.shrinkage,
-            error_rate=self.error_rate,
+        found = lens_scaling(
+            pairs, d, power, start, shrinkage=self.shrinkage, error_rate=self.error_rate
         )
-        if d is None:
-            spectrum = scaling(min(_GAP_COMPONENTS + 1, n - 1))
-            d = gap_components(spectrum.eigenvalues) if len(spectrum.eigenvalues) > 1 else 1
-        found = scaling(d)
         self.embedding_ = found.coordinates
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = np.clip(found.eigenvalues, 0, None) / found.trace
@@ -195,15 +182,12 @@ class LensMap(MapEstimator):
     def _stream(self, answers: Answers) -> LensMap:
         """Fit by passes over files of very many objects."""
         refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
-        d = check_components(self.n_components, answers.count().n_objects, "gap")
-        if d is None:
-            raise ParameterError(
-                "LensMap: n_components='gap' needs counts of pairs, and of so many objects they "
-                "are too many; give a whole number",
-                parameter="n_components",
-            )
+        check_components(self.n_components, answers.count().n_objects)
         found = stream_lens_map(
-            answers, d, shrinkage=self.shrinkage, random_state=self.random_state
+            answers,
+            int(self.n_components),
+            shrinkage=self.shrinkage,
+            random_state=self.random_state,
         )
         same_kind(self.kind, found.counts.kind, self)
         for name in ("explained_variance_ratio_", "power_", "counts_"):
@@ -224,9 +208,9 @@ class LensMap(MapEstimator):
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 
-def _power(power: Any, n_components: int | None) -> float:
+def _power(power: Any, n_components: int) -> float:
     if isinstance(power, str) and power == "auto":
-        return 0.5 if n_components is None else usual_power(n_components)
+        return usual_power(n_components)
     check_power(power)
     return float(power)
 

@@ -330,10 +330,10 @@ def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:
     return chosen / (chosen + sum(np.exp(u - top) for u in others))
 
 
-def check_components(n_components: Any, n_objects: int, word: str | None = None) -> int | None:
-    """The number of dimensions, which the objects must span; None for the word."""
+def check_components(n_components: Any, n_objects: int, word: str | None = None) -> None:
+    """Refuse what is no number of dimensions that the objects span, nor the word."""
     if word is not None and isinstance(n_components, str) and n_components == word:
-        return None
+        return
     allowed = "a whole number, 1 or more"
     if not is_whole(n_components) or n_components < 1:
         allowed = allowed if word is None else f"'{word}' or {allowed}"
@@ -344,7 +344,6 @@ def check_components(n_components: Any, n_objects: int, word: str | None = None)
             f"most {n_objects - 1} dimensions; take {n_objects - 1} or fewer",
             parameter="n_components",
         )
-    return int(n_components)
 
 
 def unmentioned(unknown: BoolArray, names: Names, so: str) -> UnmentionedObjectsWarning:

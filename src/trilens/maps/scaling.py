@@ -187,19 +187,6 @@ def classical_scaling(
     return Scaling(vectors * lengths, values, trace)
 
 
-def gap_components(eigenvalues: FloatArray) -> int:
-    """The number of dimensions d at which the ratio of eigenvalues d and d + 1 is largest.
-
-    Eigenvalues below a thousandth of the first count as that much, so that a ratio of two
-    nothings is 1.
-
-    >>> gap_components(np.array([9.0, 7.0, 1.0, 0.9, 0.7]))
-    2
-    """
-    floored = np.maximum(eigenvalues, 1e-3 * max(float(eigenvalues[0]), 1e-300))
-    return int((floored[:-1] / floored[1:]).argmax()) + 1
-
-
 def usual_power(n_components: int) -> float:
     """The power of the shares in so many dimensions: see `LensMap`."""
     return max(0.5, min(1.0, 2 / n_components))

@@ -69,11 +69,11 @@ class MapClassifier(TransductiveClassifier):
     classifier : None, str or scikit-learn classifier
         ``"knn"`` (the default), ``"svm-linear"`` or ``"svm-gauss"``, tuned over the paper's grid
         by up to 10-fold cross-validation; any other classifier is fitted as it is.
-    n_components : "cv", "gap", int or sequence of int
+    n_components : "cv", int or sequence of int
         The dimensions of the map. For the choice map ``"cv"`` leaves them to the map, which
         looks at answers alone and at no label; for the others it takes the one of 2, 5, 10 and
         20 with the best cross-validated accuracy (of equals the smallest). A sequence names
-        the candidates; ``"gap"`` as in `LensMap`.
+        the candidates.
     map : {"auto", "choice", "lensmap", "soe", "ste", "tste", "gnmds"} or map estimator
         Where the coordinates come from. ``"auto"``: as `trilens.classify` has it, the choice map
         where there are enough answers, and else the lens map. An estimator, such as
@@ -274,8 +274,7 @@ class MapClassifier(TransductiveClassifier):
         if self.fit_ is not None or self._features is not None:
             return "choice"
         of_lens_map = (self.shrinkage, self.error_rate, self.power) != (1.0, 0.0, "auto")
-        gap = isinstance(self.n_components, str) and self.n_components == "gap"
-        if of_lens_map or gap or isinstance(self.counts_, PairCounts):
+        if of_lens_map or isinstance(self.counts_, PairCounts):
             return "lensmap"
         return "choice" if is_enough(statements) else "lensmap"
 
@@ -338,13 +337,7 @@ class MapClassifier(TransductiveClassifier):
         if isinstance(self.n_components, str):
             if self.n_components == "cv":
                 return [d for d in DIMENSIONS if d < n_objects] or [max(n_objects - 1, 1)]
-            if self.n_components == "gap" and self.map_ == "lensmap":
-                return ["gap"]
-            raise wrong(
-                "n_components",
-                self.n_components,
-                "'cv', whole numbers from 1 on, or 'gap' for the lens map",
-            )
+            raise wrong("n_components", self.n_components, "'cv' or whole numbers from 1 on")
         return sorted(candidates("n_components", self.n_components))
 
     def _map(self, n_components: Any, seed: int) -> Any:
