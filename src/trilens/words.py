@@ -866,8 +866,10 @@ def _collection(found: Reliability) -> str:
         who = f"{counted(c['raters'], 'rater')} {_were(c['raters'])}"
         if found.unit == "round":
             who = f"In {counted(c['raters'], 'round')}, raters were"
+    assumed = any(caution.code == "kind" for caution in found.cautions)
+    asked = f"{ASKED[found.kind]}{' (assumed: the file does not say)' if assumed else ''}"
     return (
-        f"{who} asked {ASKED[found.kind]}; {counted(c['answers'], 'answer')} about "
+        f"{who} asked {asked}; {counted(c['answers'], 'answer')} about "
         f"{counted(c['objects'], 'object')} {_were(c['answers'])} collected."
     )
 

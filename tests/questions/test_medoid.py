@@ -238,3 +238,13 @@ def test_which_may_be_the_largest_holds_its_level():
     assert plausible_largest(np.zeros(0), np.zeros((4, 0))).tolist() == []
     many = plausible_largest(np.zeros(20_000), 0.01 * rng.standard_normal((8, 20_000)))
     assert 0 < many.sum() < 2001
+
+
+def test_of_parts_that_no_question_joins_any_object_may_be_the_most_central():
+    points = np.random.default_rng(0).normal(size=(7, 2))
+    S = simulate_statements(points, 150, "central", sampling="replacement", random_state=1)
+    apart = Statements(np.r_[S.triples, S.triples + 7], 14, kind="central")
+    found = medoid(apart, "choice")
+    assert not found.stands_out
+    assert len(found.candidates) == 14
+    assert "never compared with the others" in found.to_dict()["caution"]

@@ -230,3 +230,13 @@ def test_positions_have_intervals_by_the_maps_that_the_answers_allow(shape):
     assert facts["interval"]["0"] == [found.low[0], found.high[0]]
     assert len(facts["order"]) == 24
     assert json.dumps(facts, allow_nan=False)
+
+
+def test_a_few_questions_that_all_answer_show_no_shape():
+    X = np.random.default_rng(3).normal(size=(20, 2))
+    asked = simulate_statements(X, 60, "closer", sampling="replacement", random_state=4)
+    S = tl.Statements(np.tile(asked.triples, (10, 1)), 20, kind="closer")
+    assert len(S) == 600
+    found = tl.cluster(S)
+    assert found.shape == "cloud"
+    assert found.structure.reason == "few questions"

@@ -49,6 +49,8 @@ def command(
 
 
 def _notes(found: Medoid) -> Iterator[str]:
+    if found.caution is not None:
+        yield found.caution
     for label, one in (found.per_class or {}).items():
         if one.statements == 0:
             yield f"class {label!r} has no medoid: no statement is about its objects alone"

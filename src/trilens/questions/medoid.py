@@ -22,6 +22,7 @@ from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
+from trilens.maps.support import Reason
 from trilens.questions.depth import (
     centrality_of,
     intervals_of,
@@ -30,7 +31,7 @@ from trilens.questions.depth import (
 )
 from trilens.questions.labels import label_of_each, sorted_classes
 from trilens.shares import counted_intervals
-from trilens.words import listed
+from trilens.words import listed, little_to_conclude
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Medoid(Tabular):
         the model is within one standard error of the difference. Empty without the model.
     low, high : (n,) arrays or None
         The ends of an interval of each score, at ``level``; None where the method has none.
+    reason : str or None
+        The code of why the answers support no claim; ``caution`` says it.
     """
 
     index: int
@@ -85,6 +88,12 @@ class Medoid(Tabular):
     close: tuple[str, ...] = ()
     low: FloatArray | None = field(default=None, repr=False)
     high: FloatArray | None = field(default=None, repr=False)
+    reason: Reason | None = None
+
+    @property
+    def caution(self) -> str | None:
+        """Why the answers support no claim; None where they do."""
+        return None if self.reason is None else little_to_conclude(self.reason)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -112,7 +121,7 @@ class Medoid(Tabular):
         told = {
             "medoid": self.name,
             **facts(self, "depth", "interval", "method", "candidates", "level"),
-            **facts(self, "stands_out", "tied", "close"),
+            **facts(self, "stands_out", "tied", "close", "caution"),
         }
         return told if self.per_class is None else told | facts(self, "per_class")
 
@@ -174,10 +183,14 @@ def _of_fit(fitted: Fit) -> Medoid:
     best = np.flatnonzero((score == highest) & (known == known.max()))
     inside = medoid_set(fitted, MEDOID_LEVEL)
     inside[best] = True
+    reason = fitted.support.reason
+    if reason == "unconnected objects":  # where the parts lie to each other is not known
+        inside[:] = True
     found = _described(fitted.names, "choice", score, float(highest), best, inside)
     low, high = intervals_of(fitted, MEDOID_LEVEL)
     level = level_with(fitted, found.index) & (known == known.max())
-    return replace(found, close=_names_by_score(fitted.names, score, level), low=low, high=high)
+    close = _names_by_score(fitted.names, score, level)
+    return replace(found, close=close, low=low, high=high, reason=reason)
 
 
 def _of_counts(data: Any) -> Medoid:

@@ -586,7 +586,19 @@ def _blocks(table: NamedTable, spec: ColumnSpec) -> Unfolding:
                 f"{next(iter(spec.repeated.values()))} for {len(numbers)}: not both have the "
                 f"number {number}",
             )
-    others = ColumnSpec(mapping=tuple(pair for pair in spec.mapping or () if "{}" not in pair[1]))
+    fixed = tuple(pair for pair in spec.mapping or () if "{}" not in pair[1])
+    for role, column in fixed:
+        for pattern in (
+            re.sub(r"\d+", "{}", column, count=1),
+            re.sub(r"\d+(?=\D*$)", "{}", column),
+        ):
+            if "{}" in pattern and numbers.keys() <= numbered(pattern, table.names).keys():
+                raise layout_error(
+                    table.label,
+                    f"{role}={column} is the column of one question, and the others have their "
+                    f"own: write {role}={pattern}",
+                )
+    others = ColumnSpec(mapping=fixed)
     at = by_rank(column_roles(table.names, others, table.label, True))
     trials: list[Trial] = [tuple(found[n] for found in columns.values()) for n in numbers]
     note = f"{len(numbers):,} questions in each row"

@@ -371,7 +371,7 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
         return _described(S.names, np.arange(n) % (number or 1), parameters, bool(number), known)
     dim = map_dimension(count_pairs(S)) if n > 1 else 1
     points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
-    why = why_no_groups(support_of_answers(S), n, len(S))
+    why = why_no_groups(support_of_answers(S), S)
     suggestion = examine(points, kind=S.kind, random_state=wanted.seed, reason=why).suggestion
     if why is None and method == "lensmap" and S.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided

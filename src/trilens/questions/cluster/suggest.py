@@ -33,6 +33,8 @@ from trilens.questions.cluster.spectral import (
 )
 from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
+from trilens.statements import Statements
+from trilens.statements.combine import questions
 from trilens.words import about_groups
 
 _MOST_CLUSTERS = 8
@@ -176,7 +178,7 @@ def examined(fitted: Fit) -> Examined:
     Objects that stand apart are set aside first: they are in no group.
     """
     n = fitted.n_objects
-    why = why_no_groups(fitted.support, n, fitted.n_answers)
+    why = why_no_groups(fitted.support, fitted.sample)
     apart = np.zeros(n, dtype=np.bool_) if why else outliers_of_fit(fitted).objects
     inside = np.flatnonzero(~apart)
     found = examine(
@@ -191,10 +193,15 @@ def examined(fitted: Fit) -> Examined:
     return replace(found, labels=labels)
 
 
-def why_no_groups(support: Support, n_objects: int, n_answers: int) -> Reason | None:
-    """Why nothing can be claimed of groups; None where something can."""
-    few = LEAST_PER_OBJECT * n_objects > 3 * n_answers
-    return support.reason or ("few answers" if few else None)
+def why_no_groups(support: Support, statements: Statements) -> Reason | None:
+    """Why nothing can be claimed of groups and shapes; None where something can.
+
+    A few questions that everybody answers say as little of the whole as a few answers.
+    """
+    least = LEAST_PER_OBJECT * statements.n_objects
+    if support.reason is not None or 3 * len(questions(statements)[2]) >= least:
+        return support.reason
+    return "few answers" if 3 * len(statements) < least else "few questions"
 
 
 def examine(
