@@ -428,7 +428,7 @@ def has_header(
         row[i].removeprefix("-").isdigit() for row in others for i in objects if i < len(row)
     ):
         return True
-    if len(first) > 3 and any(
+    if (len(first) > 3 or len(others) > 1) and any(
         all(is_number(row[i]) for row in others if i < len(row)) for i in range(len(first))
     ):
         return True

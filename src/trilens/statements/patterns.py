@@ -353,7 +353,7 @@ def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> str:
         wanted = ["anchor", "near", "far", "rater"]
     elif "anchor" in at:
         wanted = ["chosen", "anchor", "shown_1", "shown_2", "rater"]
-    elif len(names) == 3:
+    elif len(names) == 3 and "shown_1" not in at:
         wanted = ["chosen", "other_1", "other_2"]
     return ",".join(f"{role}={quotable(names, at[role]) if role in at else '?'}" for role in wanted)
 
