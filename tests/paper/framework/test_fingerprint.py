@@ -35,7 +35,7 @@ def with_changes(tmp_path: Path) -> Callable[..., str]:
     ("file", "old", "new"),
     [
         pytest.param("trilens/simulate/answers.py", "1", "2", marks=pytest.mark.slow),
-        pytest.param("trilens/maps/lens_map.py", "0.5", "0.6", marks=pytest.mark.slow),
+        pytest.param("trilens/maps/lens_map.py", "_MORE = 8", "_MORE = 9", marks=pytest.mark.slow),
         ("trilens_paper/ingredients/methods.py", "times: int = 5", "times: int = 6"),
         pytest.param(
             "trilens_paper/framework/experiment.py", "2**31", "2**30", marks=pytest.mark.slow
