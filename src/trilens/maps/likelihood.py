@@ -196,7 +196,7 @@ class Choices:
         """Comparisons of two sides in all answers."""
         return len(self) * (n_answers(self.kind) - 1)
 
-    @property
+    @cached_property
     def n_questions(self) -> int:
         """Different questions, whatever was answered."""
         first = 1 if self.kind == "closer" else 0
