@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -134,3 +139,19 @@ def test_where_the_curvature_is_known_few_steps_lead_to_the_same_map(kind):
     assert len(asked) < 20
     assert found.loss == pytest.approx(best.loss, abs=1e-4)
     assert (np.diff(found.history) < 0).all()
+
+
+def test_every_blas_is_held_to_one_thread():
+    # in a process of its own: here the BLAS of scipy is there already
+    code = """
+from trilens.maps.descent import one_blas_thread
+with one_blas_thread():
+    import scipy.linalg
+    from threadpoolctl import threadpool_info
+    print(sorted(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+"""
+    several = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=several, check=True, capture_output=True, text=True
+    )
+    assert set(json.loads(done.stdout)) == {1}

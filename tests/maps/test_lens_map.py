@@ -91,7 +91,7 @@ def test_a_hundred_thousand_objects():
     split = (lonely == 1) | (lonely == 2)
     triples, lonely = triples[split], lonely[split]
     odd = (side[triples] == (lonely == 1)[:, None]).argmax(axis=1)
-    S = Statements.from_choices(triples, odd, n_objects=n, kind="odd")
+    S = Statements.from_responses(triples, odd, "odd", n_objects=n)
     line = LensMap(1).fit_transform(S)[:, 0]
     right = ((line > 0) == side).mean()
     assert max(right, 1 - right) > 0.9

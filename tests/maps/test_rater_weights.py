@@ -100,6 +100,13 @@ def test_unknown_raters_are_the_population(study):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_question_is_one_whoever_was_asked(kind):
+    S = Statements(np.tile([[0, 1, 2], [3, 1, 5], [4, 2, 0]], (3, 1)), 6, kind=kind)
+    with weighed_likelihood(S, None, np.repeat(np.arange(3), 3), 3) as f:
+        assert f.n_questions == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_slopes_are_those_of_the_loss(kind):
     S, *_ = asked(kind, raters=3, each=12, n=6)
     who = np.where(np.arange(len(S)) % 9 == 0, 3, S.raters)

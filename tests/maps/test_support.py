@@ -9,7 +9,7 @@ from trilens.maps.fitted import fit
 from trilens.maps.support import agreeing_guesses
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.outliers import outliers
-from trilens.simulate import answer, mixture, simulate_statements
+from trilens.simulate import answer, simulate_statements
 from trilens.statements import Statements
 
 
@@ -62,14 +62,6 @@ def test_parts_that_no_answer_connects_are_no_groups():
     assert F.support.reason == "unconnected objects"
     assert cluster(F).n_clusters == 1
     assert cluster(F, 2).n_clusters == 2
-
-
-def test_answers_that_say_something_carry_claims():
-    drawn = mixture(36, [[0, 0], [9, 0], [4.5, 8]], random_state=3)
-    S = simulate_statements(drawn, 1500, "odd", error_rate=0.1, random_state=4)
-    found = cluster(S)
-    assert found.suggestion.p_value is not None
-    assert found.n_clusters == 3
 
 
 def one_list(kind, wrong, seed, raters=20, questions=100, n=25):

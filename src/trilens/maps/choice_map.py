@@ -259,7 +259,7 @@ class ChoiceMap(MapEstimator):
             Called with the share of the work that is done at most; silent by default.
         """
         check_progress(progress)
-        features = features_for(S, features)
+        S, features = features_for(S, features)
         data: Any = S
         if not (isinstance(S, Answers) and not S.held):
             data = self._to_fit(S, y)
@@ -308,9 +308,11 @@ class ChoiceMap(MapEstimator):
             )
 
     def __sklearn_tags__(self) -> Tags:
-        # of questions: to scikit-learn's scorers an answer is one of two or three classes
+        # of questions, which arrays can be: to scikit-learn's scorers an answer is one of two or
+        # three classes
         tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        if self.kind is not None:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -169,6 +169,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 @cache
 def _thread_pools() -> Any:
+    import scipy.linalg  # noqa: F401 - it brings a BLAS of its own, which is only found once loaded
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -26,9 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
-from trilens.calibration import (
-    MOST_ANNEALED,
-)
+from trilens.calibration import MOST_ANNEALED
 from trilens.counts.partition import Plan
 from trilens.kinds import sides, sign
 from trilens.maps.descent import one_blas_thread

@@ -18,19 +18,9 @@ from trilens._parameters import one_of, sample_weights
 from trilens._sklearn import BaseEstimator
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
-from trilens.errors import (
-    KindError,
-    ParameterError,
-    callers_level,
-)
+from trilens.errors import KindError, ParameterError, callers_level
 from trilens.kinds import Kind, check_kind, n_answers, sides, sign
-from trilens.maps.comparisons import (
-    Comparisons,
-    ComparisonsLike,
-    as_data,
-    tells_kind,
-    violations,
-)
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, tells_kind, violations
 from trilens.maps.map import Names, predicted, unmentioned
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
@@ -253,7 +243,7 @@ class MapEstimator(BaseEstimator, ABC):
         return frame  # type: ignore[no-any-return]
 
     def _ids_of(self, S: AnswersLike) -> IntArray:
-        whole = as_statements(S)
+        whole = S.statements if isinstance(S, Objects) else as_statements(S)
         of_map = self._numbers(whole)
         ids = np.arange(whole.n_objects) if of_map is None else of_map
         return ids[S.ids] if isinstance(S, Objects) else ids

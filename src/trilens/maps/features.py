@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -329,20 +329,20 @@ def with_prior(answers: Likelihood, prior: FeaturePrior | None) -> Likelihood:
 # ---- what users give ----------------------------------------------------------------------------
 
 
-def features_for(X: Any, features: FeaturesLike | None) -> FeaturesLike | None:
-    """The features of a fit: those that were given, or those that hang on its objects.
+def features_for(X: Any, features: FeaturesLike | None) -> tuple[Any, FeaturesLike | None]:
+    """The data of a fit, and its features: those given, or those that hang on its objects.
 
     scikit-learn would cut features to the rows of the objects that a fold learns from.
     """
     if not isinstance(X, Objects):
-        return features
+        return X, features
     if features is not None:
         raise ParameterError(
             "features of objects that scikit-learn may divide hang on the objects: give "
             "S.objects.with_features(features), and no features beside it",
             parameter="features",
         )
-    return cast("FeaturesLike | None", X.features)
+    return X.with_features(None), X.features
 
 
 def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: int) -> Features:

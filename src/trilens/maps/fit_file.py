@@ -39,6 +39,12 @@ VERSION = 1
 _MARK = "trilens fit"
 _HEADER = "header"
 _SPARSE = ("data", "indices", "indptr")
+#: What the file says of the map, and of the fit, by the names that they have there.
+_OF_MAP = ("kind", "lapse", "length", "alpha")
+_OF_FIT = ("log_likelihood", "n_iter", "converged", "seed", "n_draws")
+#: What is worked out before the answers are left behind: numbers, and arrays by their members.
+_NUMBERS = ("dispersion", "overdispersion", "violations")
+_ARRAYS = {"draws": "draws", "place_cov": "place_cov", "residual": "left_over", "plane": "plane"}
 #: What is asked for, as far as it is none of the machine's.
 _HOW = ("n_components", "l2", "length", "lapses", "raters", "feature_share", "max_iter", "tol")
 
@@ -51,38 +57,25 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
     header: dict[str, Any] = {
         "file": _MARK,
         "version": VERSION,
-        "kind": inner.map.kind,
-        "lapse": inner.map.lapse,
-        "length": inner.map.length,
-        "alpha": inner.map.alpha,
+        **{name: getattr(inner.map, name) for name in _OF_MAP},
+        **{name: getattr(inner, name) for name in _OF_FIT},
         "how": {name: _plain(getattr(inner.how, name)) for name in _HOW},
         "l2": inner.settings.l2,
         "shares": list(inner.settings.shares),
         "gain": inner.settings.gain,
         "scores": [[d, value] for d, value in inner.settings.scores.all().items()],
-        "log_likelihood": inner.log_likelihood,
-        "n_iter": inner.n_iter,
-        "converged": inner.converged,
-        "seed": inner.seed,
-        "n_draws": inner.n_draws,
         "answers": inner.n_answers,
         "held": given is not None,
+        "support": inner.support.reason,
+        "lapse_interval": list(inner.lapse_interval),
     }
     if inner.map.names is not None:
         arrays["names"] = np.array(inner.map.names, dtype=np.str_)
     if given is None:
         header["design"] = asdict(inner.design)
-        header["support"] = inner.support.reason
-        header["dispersion"] = inner.dispersion
-        header["overdispersion"] = inner.overdispersion
-        header["violations"] = inner.violations
-        arrays |= {
-            "draws": inner.draws,
-            "place_cov": inner.place_cov,
-            "residual": inner.left_over,
-            "plane": inner.plane,
-            "sample": np.asarray(inner.sample.triples),
-        }
+        header |= {name: getattr(inner, name) for name in _NUMBERS}
+        arrays |= {member: getattr(inner, fact) for member, fact in _ARRAYS.items()}
+        arrays["sample"] = np.asarray(inner.sample.triples)
         if inner.sample.raters is not None:
             arrays["sample_raters"] = np.asarray(inner.sample.raters)
     else:
@@ -91,8 +84,6 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
             column = getattr(given, name)
             if column is not None:
                 arrays[f"column_{name}"] = _storable(column)
-        header["support"] = inner.support.reason
-    header["lapse_interval"] = list(inner.lapse_interval)
     header["blocks"] = _add_features(inner.features, arrays)
     header["features"] = None if inner.features is None else list(inner.features.names)
     header["rater_lapses"] = [
@@ -166,7 +157,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
     X = np.asarray(arrays["X"], dtype=np.float64)
     n = len(X)
     names = tuple(arrays["names"].tolist()) if "names" in arrays else None
-    model = Map(X, header["lapse"], header["kind"], header["length"], header["alpha"], names)
+    model = Map(X, names=names, **{name: header[name] for name in _OF_MAP})
     rank = arrays["rank"].astype(np.int64)
     of_given = None if names is None else tuple(names[i] for i in rank.tolist())
     given = None
@@ -193,14 +184,9 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         design = {**header["design"], "landmarks": tuple(header["design"]["landmarks"])}
         stored |= {
             "design": Design(**design),
-            "dispersion": header["dispersion"],
-            "overdispersion": header["overdispersion"],
-            "violations": header["violations"],
-            "draws": arrays["draws"],
-            "place_cov": arrays["place_cov"],
-            "left_over": arrays["residual"],
-            "plane": arrays["plane"],
             "n_answers": header["answers"],
+            **{name: header[name] for name in _NUMBERS},
+            **{fact: arrays[member] for member, fact in _ARRAYS.items()},
         }
     who = {_hashable(name): (lapse, low, high) for name, lapse, low, high in header["rater_lapses"]}
     weights = None
@@ -245,11 +231,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         raters,
         features,
         arrays.get("weights"),
-        header["log_likelihood"],
-        header["n_iter"],
-        header["converged"],
-        header["seed"],
-        n_draws=header["n_draws"],
+        **{name: header[name] for name in _OF_FIT},
         rows_given=None if given is None else given.subset(np.argsort(rank)),
         stored=stored,
     )

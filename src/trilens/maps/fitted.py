@@ -271,7 +271,11 @@ class Fit:
 
     @property
     def error_rate(self) -> float:
-        """The share of answers that are wrong because they were given without looking."""
+        """The share of answers to clear questions that go against the map.
+
+        With one map for all, those of raters who see the objects differently count among them;
+        `trilens.reliability` sets such raters aside.
+        """
         return self.map.error_rate
 
     @_fact()
@@ -417,13 +421,7 @@ class Fit:
         passes = self._passes
         with passes.engine() as engine:
             found: Sweep = total(
-                engine,
-                passes.parts,
-                sweep,
-                passes.plan,
-                self.map,
-                salt,
-                self._usual_draws,
+                engine, passes.parts, sweep, passes.plan, self.map, salt, self._usual_draws
             )
         return found
 

@@ -15,12 +15,16 @@ from trilens._typing import FloatArray, Progress
 from trilens.errors import ParameterError, StatementError
 from trilens.kinds import n_answers
 from trilens.maps.descent import (
+    AnswerPart,
     ChoiceFit,
     Start,
+    descend,
     fit_choices,
     given_start,
     one_blas_thread,
     part_of,
+    penalised,
+    preconditioner,
     prepare_start,
     principal_axes,
     without_unseen,
@@ -32,13 +36,16 @@ from trilens.maps.map import Map, check_components
 from trilens.maps.pairs import Length
 from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights
-from trilens.maps.raters import estimate_lapses, group_raters
+from trilens.maps.raters import RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements
 
 #: Alternations of the map and the raters' lapses; the second changes little.
 _ROUNDS = 2
 _RATERS = ("one", "weights", "auto")
+#: How far a map may be from the best one, in log-likelihood, where many are fitted to compare one
+#: with them.
+_NEARLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +179,13 @@ def fit_statements(
         weighed, gain = _fit_weights(
             statements, weights, how, chosen, prior, found, lapse, rng, progress
         )
-    turned = True
-    lapses, intervals = own
-    if weighed is not None:
+    if weighed is None:
+        X = principal_axes(found.X)
+    else:
         # weights give the axes a meaning
-        turned = False
-        chosen, found = weighed.settings, weighed.fit
-        lapses, intervals = weighed.by_name()
+        X = weighed.fit.X
+        chosen, found, own = weighed.settings, weighed.fit, weighed.lapses
         lapse, value = weighed.lapse, weighed.log_likelihood
-    X = principal_axes(found.X) if turned else found.X
     fitted = Map(
         np.asarray(X),
         lapse,
@@ -189,8 +194,28 @@ def fit_statements(
         alpha_of(chosen.n_components),
         statements._names,
     )
-    raters = Raters(lapses, intervals, None if weighed is None else weighed.raters, gain)
+    raters = Raters(
+        {} if own is None else own.by_name,
+        {} if own is None else own.intervals,
+        None if weighed is None else weighed.raters,
+        gain,
+    )
     return Placed(fitted, chosen, raters, value, found.n_iter, found.converged)
+
+
+def fit_near(statements: Statements, model: Map, l2: float) -> Map:
+    """The map of answers that were drawn from another one: near that one, in a few steps.
+
+    How the loss bends is known there, by the information of the answers.
+    """
+    choices, share = collect_choices(statements), np.array([model.lapse])
+    start = without_unseen(model.X, statements.triples)
+    # compiled, however few the answers are: such maps are fitted by the hundred
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+        every = AnswerPart(f, np.arange(len(choices)), 1.0)
+        bend = preconditioner(every, len(choices), start, share, l2)
+        found = descend(penalised(f, start.shape, l2, share), start, bend, _NEARLY)
+    return model.at(principal_axes(found.X))
 
 
 def _choose(
@@ -229,7 +254,7 @@ def _fit_places(
     prior: FeaturePrior | None,
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[ChoiceFit, float, float, tuple[dict[object, float], dict[object, tuple[float, float]]]]:
+) -> tuple[ChoiceFit, float, float, RaterLapses | None]:
     """The fit of all statements as places, the lapse, its likelihood, raters' own."""
     d, l2, evidence = chosen.n_components, chosen.l2, chosen.evidence
     known = not isinstance(how.lapses, str)
@@ -263,7 +288,7 @@ def _fit_places(
         lapse = float(found.lapse[0])
         if groups is None:
             value = -f(found.X, found.lapse)[0]
-            return replace(found, X=f.places(found.X)), lapse, value, ({}, {})
+            return replace(found, X=f.places(found.X)), lapse, value, None
         for _ in range(_ROUNDS):
             X = f.places(found.X)
             attentive = Map(X, 0.0, choices.kind, chosen.length, alpha_of(d))
@@ -271,14 +296,14 @@ def _fit_places(
                 attentive.chosen(statements.triples),
                 groups.of,
                 np.ones(len(statements)) if weights is None else weights,
-                len(groups),
+                groups.names,
                 n_answers(choices.kind),
             )
             own = choices.spread(np.append(shares.mean, lapse)[groups.of])
             found = fit(f, found.X, own, l2, fixed_lapse=True)
         value = -f(found.X, np.array([lapse]))[0]
         found = replace(found, X=f.places(found.X))
-    return found, lapse, value, shares.by_name(groups.names)
+    return found, lapse, value, shares
 
 
 def _fit_weights(
@@ -309,17 +334,8 @@ def _fit_weights(
         )
     gain = None
     if how.raters == "auto" or how.n_components is None:
-        weighing = choose_weights(
-            statements,
-            weights,
-            chosen,
-            n_components=how.n_components,
-            lapse=lapse,
-            rng=rng,
-            n_threads=threads_of(how.n_jobs),
-            progress=part_of(progress, 0.4, 0.4),
-            prior=prior,
-        )
+        part = part_of(progress, 0.4, 0.4)
+        weighing = choose_weights(statements, weights, chosen, lapse, how, prior, rng, part)
         gain = weighing.gain, weighing.error
         if how.raters == "auto" and not weighing.asked_for:
             return None, gain
@@ -328,20 +344,5 @@ def _fit_weights(
     start = None
     if found.X.shape[1] == chosen.n_components:
         start = principal_axes(found.X) if how.init is None else found.X
-    weighed = fit_raters(
-        statements,
-        weights,
-        groups,
-        chosen,
-        start,
-        lapse,
-        rng=rng,
-        known_lapse=not isinstance(how.lapses, str),
-        own_lapses=how.lapses == "raters",
-        learn_l2=how.l2 is None,
-        max_iter=how.max_iter,
-        tol=how.tol,
-        n_threads=threads_of(how.n_jobs),
-        prior=prior,
-    )
+    weighed = fit_raters(statements, weights, groups, chosen, start, lapse, how, prior, rng)
     return weighed, gain

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from trilens._typing import Int32Array, RandomState
+from trilens._typing import Int32Array
 from trilens.answers import Answers
 from trilens.calibration import KIND_ERRORS
 from trilens.kinds import KINDS, Kind, chance
@@ -73,17 +72,8 @@ class KindFit:
         ]
         return f"A map of some answers predicts the others {told[0]}, {told[1]}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The facts, for JSON."""
-        return {
-            "kind": self.kind,
-            "accuracy": dict(self.accuracy),
-            "n_predicted": self.n_predicted,
-            "fitting": self.fitting,
-        }
 
-
-def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
+def kind_fit(S: StatementsLike) -> KindFit:
     """How well the answers are predicted under each kind, in a plane.
 
     Parameters
@@ -103,7 +93,7 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     from trilens.maps.fitted import fit
 
     S = as_statements(S)
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     rows = S.triples[np.sort(rng.permutation(len(S))[:_MOST])]
     out = rng.random(len(rows)) < _HELD_OUT
     seen = len(np.unique(rows))

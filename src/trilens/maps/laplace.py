@@ -325,7 +325,7 @@ class Surface:
 
     def __post_init__(self) -> None:
         self.few = self.start.size / max(float(self.likelihood.weight.sum()), 1e-300)
-        per_question = self.start.size / max(self.likelihood.choices.n_questions, 1)
+        per_question = self.start.size / max(self.likelihood.n_questions, 1)
         self.drop = EVIDENCE_DROP * (1 + DROP_OF_FEW_QUESTIONS * per_question)
         if not self.fixed_l2:
             self.least_l2 = max(LEAST_PENALTY, LEAST_PENALTY_OF_FEW_ANSWERS * self.few)
@@ -515,6 +515,7 @@ class Surface:
         if self.roughly:
             best = self.top()
             self._known, self.points, self.roughly = self.points, {}, False
+            self._lean = None
             self.at(best)
         self._enclose()
         for _ in range(_TURNS):

@@ -14,21 +14,11 @@ from trilens.counts import Counted, PairCounts, count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.kinds import chance, sign
 from trilens.maps.comparisons import Comparisons
-from trilens.maps.estimator import (
-    NOT_STREAMED,
-    MapEstimator,
-    refuse_for_streams,
-)
+from trilens.maps.estimator import NOT_STREAMED, MapEstimator, refuse_for_streams
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import Names, check_components
 from trilens.maps.passes import Passes, product, total
-from trilens.maps.scaling import (
-    SMOOTHED_OBJECTS,
-    check_error_rate,
-    check_power,
-    lens_scaling,
-    usual_power,
-)
+from trilens.maps.scaling import SMOOTHED_OBJECTS, check_power, lens_scaling, usual_power
 from trilens.statements import Kind, Statements, as_statements
 from trilens.statements.value import same_kind
 
@@ -142,7 +132,6 @@ class LensMap(MapEstimator):
             )
         check_components(self.n_components, n)
         d = int(self.n_components)
-        check_error_rate(self.error_rate, pairs.kind)
         power = _power(self.power, d)
         start = np.empty(n)
         start[object_order(names, n)] = generator(self.random_state).standard_normal(n)

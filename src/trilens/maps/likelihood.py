@@ -402,6 +402,11 @@ class Likelihood(ABC):
         return self
 
     @property
+    def n_questions(self) -> int:
+        """Different questions, whatever was answered."""
+        return self.choices.n_questions
+
+    @property
     def sign(self) -> float:
         """+1 where the longest side is chosen, -1 where the shortest is."""
         return sign(self.choices.kind)

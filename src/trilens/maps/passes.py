@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -229,8 +227,4 @@ def total(
     *arguments: Any,
 ) -> Any:
     """The sum of ``work(part, *arguments)`` over all parts."""
-    return engine.merge(_sum, [engine.submit(work, part, *arguments) for part in parts])
-
-
-def _sum(*parts: Any) -> Any:
-    return reduce(add, parts)
+    return engine.merge([engine.submit(work, part, *arguments) for part in parts])

@@ -11,21 +11,14 @@ see them: weights cannot evade it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trilens._parameters import threads_of
 from trilens._typing import FloatArray, Progress
-from trilens.calibration import (
-    ERRORS_FOR_WEIGHTS,
-    GAIN_FOR_WEIGHTS,
-)
-from trilens.maps.descent import (
-    ChoiceFit,
-    fit_choices,
-    minimise,
-    prepare_start,
-    principal_axes,
-)
+from trilens.calibration import ERRORS_FOR_WEIGHTS, GAIN_FOR_WEIGHTS
+from trilens.maps.descent import ChoiceFit, fit_choices, minimise, prepare_start, principal_axes
 from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.held_out import folds_by_question
 from trilens.maps.laplace import at_most, curvature, enough_answers, maximise_evidence
@@ -34,6 +27,9 @@ from trilens.maps.rater_weights import RaterWeights, WeighedLikelihood, weighed_
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import LADDER, MapSettings, alpha_of
 from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.maps.fitting import How
 
 #: Where the spreads start, what is as good as zero, and the most that is believed.
 _START, _LEAST, _MOST = 0.3, 1e-3, 2.0
@@ -220,10 +216,6 @@ class FittedRaters:
     lapses: RaterLapses | None
     log_likelihood: float
 
-    def by_name(self) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
-        """The raters' lapses and their intervals; empty where they are not their own."""
-        return ({}, {}) if self.lapses is None else self.lapses.by_name(self.raters.names)
-
 
 def fit_raters(
     statements: Statements,
@@ -232,22 +224,16 @@ def fit_raters(
     settings: MapSettings,
     start: FloatArray | None,
     lapse: float,
-    *,
+    how: How,
+    prior: FeaturePrior | None,
     rng: np.random.Generator,
-    known_lapse: bool,
-    own_lapses: bool,
-    learn_l2: bool,
-    max_iter: int,
-    tol: float,
-    n_threads: int | None,
-    prior: FeaturePrior | None = None,
 ) -> FittedRaters:
     """A map of all answers, from coordinates to start from if there are any.
 
-    The lapse, and with ``learn_l2`` the penalty, maximize the evidence with the weights as they
-    are, in turn with these; then each rater gets a lapse of their own.
+    The lapse and the penalty, as far as they are not given, maximize the evidence with the weights
+    as they are, in turn with these; then each rater gets a lapse of their own.
     """
-    d, R = settings.n_components, len(groups)
+    d, R, n_threads = settings.n_components, len(groups), threads_of(how.n_jobs)
     who = np.where(groups.of < 0, R, groups.of)
     evidence, X = None, start
     if X is None:
@@ -259,9 +245,9 @@ def fit_raters(
         statements, weights, who, R, settings.length, alpha_of(d), n_threads, prior
     ) as f:
         at = best_weights(f, f.standard(X), lapse, settings.l2, _STARTS)
-        for _ in range(0 if known_lapse else 2):
+        for _ in range(2 if isinstance(how.lapses, str) else 0):
             seen, scale = f.levelled(at.stretch)
-            if learn_l2:
+            if how.l2 is None:
                 evidence = maximise_evidence(seen, at.X * scale, at.l2)
                 lapse, l2 = evidence.lapse, evidence.l2
             else:
@@ -270,13 +256,13 @@ def fit_raters(
             at = replace(at, lapse=np.full(R + 1, lapse), l2=l2)
             at = fit_weights(f, at)
         lapses = None
-        for _ in range(_ROUNDS if own_lapses else 0):
+        for _ in range(_ROUNDS if how.lapses == "raters" else 0):
             chance = f.stretched(at.stretch).chances(at.X)[0]
             rater = np.where(f.rater == R, -1, f.rater)
-            lapses = estimate_lapses(chance, rater, f.weight, R, f.n_sides)
+            lapses = estimate_lapses(chance, rater, f.weight, groups.names, f.n_sides)
             at = replace(at, lapse=np.append(lapses.mean, lapse))
             at = _fit_given_spreads(f, at, _FEW_ITER, _ROUGH)
-        at = _fit_given_spreads(f, at, max_iter, tol)
+        at = _fit_given_spreads(f, at, how.max_iter, how.tol)
         value = -f.stretched(at.stretch)(at.X, at.lapse[f.rater])[0]
         at = replace(at, X=f.places(at.X))
     return FittedRaters(
@@ -342,25 +328,20 @@ def choose_weights(
     statements: Statements,
     weights: FloatArray | None,
     settings: MapSettings,
-    *,
-    n_components: int | None,
     lapse: float,
+    how: How,
+    prior: FeaturePrior | None,
     rng: np.random.Generator,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-    prior: FeaturePrior | None = None,
+    progress: Progress | None,
 ) -> WeightsChoice:
     """How many dimensions a map with weights has, and what it gains.
 
     Parameters
     ----------
-    settings : MapSettings
-        Of the map without.
-    n_components : int, optional
-        Where it is known.
-    lapse : float
+    settings, lapse
         Of the map without.
     """
+    n_components, n_threads = how.n_components, threads_of(how.n_jobs)
     statements, weights = at_most(enough_answers(statements.n_objects), statements, weights, rng)
     groups = group_raters(statements)
     if groups is None:

@@ -151,6 +151,11 @@ class WeighedLikelihood(LikelihoodAround):
         self.rater = copies.rater[answers.choices.triples[:, 0]]
         self._own = None if stretch is None else stretch[copies.rater]
 
+    @property
+    def n_questions(self) -> int:
+        of_objects = self.copies.object[self.choices.triples]
+        return replace(self.choices, triples=of_objects).n_questions
+
     def stretched(self, stretch: FloatArray) -> WeighedLikelihood:
         """The same answers of raters who see the map in another way."""
         return WeighedLikelihood(self._answers, self.copies, stretch, self.prior)

@@ -60,25 +60,28 @@ def group_raters(statements: Statements) -> RaterGroups | None:
 class RaterLapses:
     """Each rater's share of lapses, a posteriori."""
 
+    #: The raters.
+    names: list[object]
     #: (R,).
     mean: FloatArray
     #: (R,): the 95 % credible interval.
     low: FloatArray
     high: FloatArray
 
-    def by_name(
-        self, names: list[object]
-    ) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
-        """The mean and the interval of each rater."""
+    @property
+    def by_name(self) -> dict[object, float]:
+        """The mean of each rater."""
+        return dict(zip(self.names, self.mean.tolist(), strict=True))
+
+    @property
+    def intervals(self) -> dict[object, tuple[float, float]]:
+        """The interval of each rater."""
         ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        return (
-            dict(zip(names, self.mean.tolist(), strict=True)),
-            dict(zip(names, ends, strict=True)),
-        )
+        return dict(zip(self.names, ends, strict=True))
 
 
 def estimate_lapses(
-    chance: FloatArray, rater: IntArray, weight: FloatArray, n_raters: int, n_sides: int
+    chance: FloatArray, rater: IntArray, weight: FloatArray, names: list[object], n_sides: int
 ) -> RaterLapses:
     """Lapses with a Beta prior that is learned from all raters.
 
@@ -89,13 +92,15 @@ def estimate_lapses(
     rater : (m,) array of int
         From 0; answers of -1 are left out.
     weight : (m,) array of float
-    n_raters, n_sides : int
-        ``n_sides`` answers are possible to every question.
+    names : list
+        The raters.
+    n_sides : int
+        So many answers are possible to every question.
     """
     from scipy.optimize import minimize
     from scipy.special import betaln, logsumexp
 
-    known = rater >= 0
+    known, n_raters = rater >= 0, len(names)
     chance, rater, weight = chance[known], rater[known], weight[known]
     bins = np.minimum((chance * _BINS).astype(np.int64), _BINS - 1)
     counts = np.bincount(rater * _BINS + bins, weight, n_raters * _BINS).reshape(n_raters, _BINS)
@@ -126,4 +131,4 @@ def estimate_lapses(
     half = 0.5 / len(_GRID)
     low = _GRID[(below >= 0.025).argmax(axis=1)] - half
     high = _GRID[(below >= 0.975).argmax(axis=1)] + half
-    return RaterLapses(posterior @ _GRID, low, high)
+    return RaterLapses(names, posterior @ _GRID, low, high)

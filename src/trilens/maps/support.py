@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from trilens.agreement import cells_of, raters_of
-from trilens.calibration import (
-    AGREEING_GUESSES,
-    BEYOND_GUESSES,
-    CLEAR_EVIDENCE,
-)
+from trilens.calibration import AGREEING_GUESSES, BEYOND_GUESSES, CLEAR_EVIDENCE
 from trilens.kinds import chance
 from trilens.statements import Statements
 
