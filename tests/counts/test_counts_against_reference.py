@@ -24,12 +24,11 @@ import reference
 pytestmark = pytest.mark.first
 KINDS = ["central", "odd", "closer"]
 
-#: Engine -> statements up to which numpy counts, objects up to which bytes do, rows per batch.
+#: Engine -> statements up to which numpy counts, rows per batch.
 ENGINES = {
-    "numpy": (1 << 62, 2048, 1 << 25),
-    "bytes": (-1, 2048, 1 << 25),
-    "tiles": (-1, -1, 1 << 25),
-    "tiles in batches": (-1, -1, 16),
+    "numpy": (1 << 62, 1 << 25),
+    "compiled": (-1, 1 << 25),
+    "compiled, in batches": (-1, 16),
 }
 
 examples = settings(max_examples=20, deadline=None)
@@ -38,10 +37,9 @@ threads = st.integers(1, 4)
 
 @contextmanager
 def forced(engine):
-    small, byte_objects, batch = ENGINES[engine]
+    small, batch = ENGINES[engine]
     with (
         mock.patch.object(_threads, "small", small),
-        mock.patch.object(pairs, "_BYTE_OBJECTS", byte_objects),
         mock.patch.object(pairs, "_BATCH", batch),
     ):
         yield
@@ -67,7 +65,7 @@ def dense(counts):
     return counts.to_dense().third, counts.to_dense().appears
 
 
-@pytest.mark.parametrize("engine", ["numpy", "bytes"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @examples
 @given(S=drawn(kinds=KINDS), n_threads=threads)
 def test_central(engine, S, n_threads):
@@ -99,7 +97,7 @@ def test_pairs(engine, wide, data, n_threads, layout):
             assert matrix.data.all()
 
 
-@pytest.mark.parametrize("engine", ["numpy", "bytes"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @examples
 @given(S=drawn(), n_threads=threads, n_classes=st.integers(0, 3), data=st.data())
 def test_classes(engine, S, n_threads, n_classes, data):
@@ -111,7 +109,7 @@ def test_classes(engine, S, n_threads, n_classes, data):
     assert_equal((counts.singled, counts.appears), reference.count_classes(S.triples, y, n_classes))
 
 
-@pytest.mark.parametrize("engine", ["numpy", "bytes"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @examples
 @given(S=drawn(), n_threads=threads, data=st.data())
 def test_labelled_pairs(engine, S, n_threads, data):
@@ -125,7 +123,7 @@ def test_labelled_pairs(engine, S, n_threads, data):
     )
 
 
-@pytest.mark.parametrize("engine", ["numpy", "bytes", "tiles"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @examples
 @given(
     S=drawn(kinds=KINDS),
@@ -155,7 +153,7 @@ def test_chunks_sum_to_the_whole(engine, S, cut, layouts):
 
 @pytest.mark.parametrize("engine", list(ENGINES))
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_repeats_pass_a_byte_and_a_block(engine, kind):
+def test_many_repeats_pass_a_block(engine, kind):
     rng = np.random.default_rng(5)
     triples = np.concatenate(
         [

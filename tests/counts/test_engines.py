@@ -22,7 +22,6 @@ from trilens.counts.counting import (
     Done,
     count_files,
     count_or_resume,
-    merge_done,
 )
 from trilens.counts.engines import FAN, Processes, open_engine
 from trilens.counts.file import to_bytes
@@ -91,11 +90,11 @@ def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_p
         parts, plan = partitions(data), Plan.of()
         flag = str(tmp_path / "flag")
         handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
-        done = engine.merge(merge_done, handles)
+        done = engine.merge(handles)
         assert os.path.exists(flag)
         assert to_bytes(done.counts) == plain
         with pytest.raises(EngineError, match="a worker process died 3 times"):
-            engine.merge(merge_done, [engine.submit(killed_always)])
+            engine.merge([engine.submit(killed_always)])
     finally:
         engine.close()
 
@@ -137,7 +136,7 @@ def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> Non
         parts, plan = partitions(data), Plan.of()
         flag = str(tmp_path / "flag")
         handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
-        done = engine.merge(merge_done, handles)
+        done = engine.merge(handles)
     finally:
         engine.close()
     assert os.path.exists(flag)
@@ -183,7 +182,7 @@ def test_the_scheduler_dies_while_it_is_waited_for(
         part, plan = partitions(data)[:1], Plan.of()
         work = engine.submit(kill_scheduler, cluster.scheduler.pid, tuple(part), plan, None)
         with pytest.raises(EngineError, match=r"lost the Dask .* run the same command again"):
-            engine.merge(merge_done, [work])
+            engine.merge([work])
     finally:
         engine.close()
 

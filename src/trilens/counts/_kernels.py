@@ -4,15 +4,11 @@ Ids were checked when the statements were made; they are read as unsigned number
 spares every access the test for a negative index.
 
 A pair is counted once, with its smaller id first, in one of two planes: "third" when the
-third object was singled out, "rest" otherwise. ``appears`` is the sum of the two planes. Two
-ways, by the room that the counters take:
-
-- `count_bytes`: few objects. One byte per pair and plane, which stays in the cache; a byte
-  that comes round to 0 is noted in a list, as 256. Twice as fast as plain counters.
-- `scatter` and `gather`: many objects. Counting at random places of a matrix larger than
-  the cache waits for memory at every step. So pairs are first dealt out to tiles of
-  256 x 256 objects, as 16-bit keys in blocks of a pool, and then each tile is counted within
-  the cache and written out, with its mirror image, once. Five times as fast at 4,000 objects.
+third object was singled out, "rest" otherwise. ``appears`` is the sum of the two planes.
+Counting at random places of a matrix larger than the cache waits for memory at every step. So
+`scatter` first deals the pairs out to tiles of 256 x 256 objects, as 16-bit keys in blocks of a
+pool, and then `gather` counts each tile within the cache and writes it out, with its mirror
+image, once. Five times as fast at 4,000 objects.
 
 The keys of a run of statements are computed before any is counted: that loop is free of
 dependencies, and the compiler turns it into vector instructions.
@@ -27,8 +23,6 @@ import numpy as np
 from trilens._compiled import compiled
 from trilens._typing import AnyArray, Int32Array, IntArray
 
-#: A 32-bit counter cannot pass its end within so many statements.
-SPAN = 1 << 30
 #: Statements whose keys are computed together; three such runs fit in the nearest cache.
 _RUN = 1024
 #: log2 of the number of keys in a block of the pool.
@@ -36,25 +30,6 @@ LOG_BLOCK = 10
 _BLOCK = 1 << LOG_BLOCK
 #: Side of a tile: two ids within it make a key of 16 bits.
 SIDE = 256
-
-
-@compiled()
-def places(triples: Int32Array, n: int) -> IntArray:
-    """(3, n): how often each object stands first, second and third."""
-    total = np.zeros((3, n), dtype=np.int64)
-    for start in range(0, len(triples), SPAN):
-        # counters of 32 bits: twice as many of them stay in the nearest cache
-        first = np.zeros(n, dtype=np.uint32)
-        second = np.zeros(n, dtype=np.uint32)
-        third = np.zeros(n, dtype=np.uint32)
-        for i in range(start, min(start + SPAN, len(triples))):
-            first[np.uint32(triples[i, 0])] += np.uint32(1)
-            second[np.uint32(triples[i, 1])] += np.uint32(1)
-            third[np.uint32(triples[i, 2])] += np.uint32(1)
-        total[0] += first
-        total[1] += second
-        total[2] += third
-    return total
 
 
 @compiled()
@@ -118,73 +93,10 @@ def columns(
         outside = (x >= size) | (y >= size) | (z >= size)
         if outside | (x == y) | (x == z) | (y == z):
             return i
-        first[x] += np.uint32(1)
-        second[y] += np.uint32(1)
-        third[z] += np.uint32(1)
+        first[x] += 1
+        second[y] += 1
+        third[z] += 1
     return len(a)
-
-
-@compiled()
-def count_bytes(ids: Int32Array, n: int, closer: bool, planes: AnyArray, carried: AnyArray) -> int:
-    """Count pairs modulo 256 in ``planes``, (2, n * n) uint8: third and rest.
-
-    ``ids`` are the statements end to end. ``carried`` receives ``2 * cell + plane`` for each
-    256 that a cell of the plane has lost; the number of them is returned.
-    """
-    width = np.uint32(n)
-    m = len(ids) // 3
-    third, rest = planes[0], planes[1]
-    keys_0 = np.empty(_RUN, dtype=np.uint32)
-    keys_1 = np.empty(_RUN, dtype=np.uint32)
-    keys_2 = np.empty(_RUN, dtype=np.uint32)
-    n_carried = np.uint64(0)
-    one, two, next_carried = np.uint8(1), np.uint32(2), np.uint64(1)
-    for start in range(0, m, _RUN):
-        size = min(_RUN, m - start)
-        run = ids[3 * start : 3 * (start + size)]
-        for i in range(size):
-            a, b, c = np.uint32(run[3 * i]), np.uint32(run[3 * i + 1]), np.uint32(run[3 * i + 2])
-            ab = min(a, b) * width + max(a, b)
-            ac = min(a, c) * width + max(a, c)
-            bc = min(b, c) * width + max(b, c)
-            keys_0[i] = ab if closer else bc
-            keys_1[i] = ac
-            keys_2[i] = ab
-        for i in range(size):
-            cell = keys_0[i]
-            value = np.uint8(third[cell] + one)
-            third[cell] = value
-            if value == 0:
-                carried[n_carried] = two * cell
-                n_carried += next_carried
-            cell = keys_1[i]
-            value = np.uint8(rest[cell] + one)
-            rest[cell] = value
-            if value == 0:
-                carried[n_carried] = two * cell + np.uint32(1)
-                n_carried += next_carried
-            if not closer:
-                cell = keys_2[i]
-                value = np.uint8(rest[cell] + one)
-                rest[cell] = value
-                if value == 0:
-                    carried[n_carried] = two * cell + np.uint32(1)
-                    n_carried += next_carried
-    return int(n_carried)
-
-
-@compiled()
-def add_bytes(planes: AnyArray, carried: AnyArray, third: AnyArray, appears: AnyArray) -> None:
-    """Add what `count_bytes` counted to flat (n * n) counts, smaller id first."""
-    for cell in range(len(third)):
-        of_third = np.int32(planes[0, cell])
-        third[cell] += of_third
-        appears[cell] += of_third + np.int32(planes[1, cell])
-    for entry in carried:
-        cell = entry >> 1
-        appears[cell] += 256
-        if entry & 1 == 0:
-            third[cell] += 256
 
 
 @compiled(inline="always")

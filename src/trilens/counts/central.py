@@ -148,4 +148,9 @@ def count_places(S: Statements, n_threads: int | None = None) -> IntArray:
         return np.array(list(columns), dtype=np.int64)
     from trilens.counts import _kernels
 
-    return summed(lambda rows: _kernels.places(S.triples[rows], n), len(S), threads)
+    def work(rows: slice) -> IntArray:
+        places = np.zeros((3, n), dtype=np.int64)
+        _kernels.columns(*S.triples[rows].T, *places)
+        return places
+
+    return summed(work, len(S), threads)

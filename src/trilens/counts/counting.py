@@ -7,13 +7,11 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 from trilens._typing import Int32Array, Progress
 from trilens.counts.counted import Counted, classes_of
-from trilens.counts.engines import Engine, Threads, open_engine
+from trilens.counts.engines import Engine, Threads, open_engine, summed
 from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition, Plan, count_partition, partitions
 from trilens.errors import FormatError, ParameterError, StatementError
@@ -144,7 +142,7 @@ class _Run:
             if part is not None:
                 self.engine.watch(handles[-1], part.end)
         try:
-            done: Done = self.engine.merge(merge_done, handles)
+            done: Done = self.engine.merge(handles)
         finally:
             if share is not None:
                 share.over = True
@@ -287,7 +285,8 @@ class Done:
 
 def count_or_resume(parts: tuple[Partition, ...], plan: Plan, folder: str | None) -> Done:
     """Count partitions, those that were finished before from what is kept of them."""
-    return merge_done(*(_one(partition, plan, folder) for partition in parts))
+    done: Done = summed(*(_one(partition, plan, folder) for partition in parts))
+    return done
 
 
 def _one(partition: Partition, plan: Plan, folder: str | None) -> Done:
@@ -301,8 +300,3 @@ def _one(partition: Partition, plan: Plan, folder: str | None) -> Done:
     counts = count_partition(partition, plan)
     kept.keep(place, counts)
     return Done(counts, 0)
-
-
-def merge_done(*parts: Done) -> Done:
-    """The sum, in order."""
-    return reduce(add, parts)

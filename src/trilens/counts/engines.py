@@ -13,6 +13,8 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, TypeAlias
 
 from trilens._parameters import thread_count, wrong
@@ -49,6 +51,11 @@ def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
     )
 
 
+def summed(*parts: Any) -> Any:
+    """The sum, in order; a function that can travel."""
+    return reduce(add, parts)
+
+
 class _Pool:
     """An engine over a pool of `concurrent.futures`: the caller adds up what comes back."""
 
@@ -63,8 +70,8 @@ class _Pool:
         """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
         _when_done(handle, told)
 
-    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
-        """Wait for all results and put them together by ``function``, in their order.
+    def merge(self, handles: list[Handle]) -> Any:
+        """Wait for all results and add them up, in their order.
 
         Raises what the work raised. ``handles`` is emptied, so that nobody holds results that
         are added up.
@@ -74,7 +81,7 @@ class _Pool:
         while handles:
             # what is added up is let go of: the memory is that of a few counts
             one = self._result(handles.pop())
-            total = one if total is None else function(total, one)
+            total = one if total is None else total + one
         return total
 
     def _result(self, handle: Handle) -> Any:
@@ -205,11 +212,11 @@ class DaskEngine:
     def watch(self, handle: Handle, told: Callable[[], None]) -> None:
         handle.add_done_callback(lambda done: told() if done.status == "finished" else None)
 
-    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
+    def merge(self, handles: list[Handle]) -> Any:
         # by a tree, on the workers
         while len(handles) > 1:
             some = [handles[at : at + FAN] for at in range(0, len(handles), FAN)]
-            handles[:] = [self.submit(function, *part) for part in some]
+            handles[:] = [self.submit(summed, *part) for part in some]
             del some
         return self._result(handles.pop())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -33,8 +32,6 @@ Layout: TypeAlias = Literal["auto", "dense", "sparse"]
 
 #: Up to so many objects the matrices are always dense: 128 MiB for both.
 _DENSE_OBJECTS = 4096
-#: Up to so many objects the byte counters of a thread stay near the processor.
-_BYTE_OBJECTS = 2048
 #: Statements dealt out to tiles at a time; the keys take 6 bytes for each.
 _BATCH = 1 << 25
 
@@ -173,14 +170,12 @@ def count_pairs(
         dense = S.n_objects <= _DENSE_OBJECTS or S.n_objects**2 <= 8 * len(S)
         layout = "dense" if dense else "sparse"
     threads = resolve_threads(n_threads, len(S), S.n_objects)
-    count: Callable[[Statements, int], tuple[Cells, Cells]]
     if layout == "sparse":
-        count = _sparse
+        third, appears = _sparse(S)
     elif is_small(len(S)):
-        count = _dense_small
+        third, appears = _dense_small(S)
     else:
-        count = _dense_bytes if S.n_objects <= _BYTE_OBJECTS else _dense_tiles
-    third, appears = count(S, threads)
+        third, appears = _dense_tiles(S, threads)
     return PairCounts(third, appears, S.kind, S._names)
 
 
@@ -208,7 +203,7 @@ def _cells(S: Statements) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
     return low, high, third, appears
 
 
-def _dense_small(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
+def _dense_small(S: Statements) -> tuple[AnyArray, AnyArray]:
     low, high, third, appears = _cells(S)
     matrices = np.zeros((2, S.n_objects, S.n_objects), dtype=third.dtype)
     for matrix, values in zip(matrices, (third, appears), strict=True):
@@ -217,7 +212,7 @@ def _dense_small(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
     return matrices[0], matrices[1]
 
 
-def _sparse(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
+def _sparse(S: Statements) -> tuple[Cells, Cells]:
     from scipy.sparse import coo_array
 
     low, high, third, appears = _cells(S)
@@ -232,26 +227,6 @@ def _sparse(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
         matrix.sort_indices()
         matrices.append(matrix)
     return matrices[0], matrices[1]
-
-
-def _dense_bytes(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
-    from trilens.counts import _kernels
-
-    n = S.n_objects
-    n_threads = resolve_threads(n_threads, len(S), n * n // 16)
-
-    def work(rows: slice) -> tuple[AnyArray, AnyArray]:
-        some = S.triples[rows].reshape(-1)
-        planes = np.zeros((2, n * n), dtype=np.uint8)
-        carried = np.empty(len(some) // 256 + 1, dtype=np.uint32)
-        used = _kernels.count_bytes(some, n, S.kind == "closer", planes, carried)
-        return planes, carried[:used]
-
-    third, appears = np.zeros((2, n * n), dtype=cell_dtype(len(S)))
-    for planes, carried in in_threads(work, split(0, len(S), n_threads)):
-        _kernels.add_bytes(planes, carried, third, appears)
-    third, appears = third.reshape(n, n), appears.reshape(n, n)
-    return third + third.T, appears + appears.T
 
 
 def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:

@@ -20,8 +20,6 @@ from trilens.statements.batch import Batch, statements_of
 from trilens.statements.names import TABLE_LIMIT, Names, ObjectList, negative
 from trilens.statements.value import check_triples
 
-#: A 32-bit counter cannot pass its end within so many statements.
-_SPAN = 1 << 30
 #: Statements whose pairs are counted at a time.
 _PAIR_ROWS = 1 << 22
 
@@ -92,8 +90,7 @@ class Tally:
 
     def result(self) -> Counted:
         """What was counted."""
-        total = self._by_value.total()
-        values = np.flatnonzero(total.any(axis=0))
+        values = np.flatnonzero(self._by_value.total.any(axis=0))
         plain = len(values) == 0 or values[-1] == len(values) - 1
         names = None if plain else tuple(map(str, values.tolist()))
         found = self._by_value.counted(self.kind, names, values)
@@ -113,42 +110,26 @@ class _Places:
 
     def __init__(self) -> None:
         self.statements = 0
-        self._total = np.zeros((3, 1024), dtype=np.int64)
-        #: Since they were last added to the total; a 32-bit counter is near the processor.
-        self._counters = np.zeros((3, 1024), dtype=np.uint32)
-        self._since = 0
+        #: (3, n).
+        self.total = np.zeros((3, 1024), dtype=np.int64)
 
     def add(self, columns: list[AnyArray]) -> int:
         """Count rows up to the first that cannot be; how many these are."""
-        m = len(columns[0])
-        if self._since + m > _SPAN:
-            self.total()
-        if is_small(self.statements + m):
-            counted = _count_small(columns, self._counters)
-        else:
-            counted = _count_compiled(columns, self._counters)
-        self._since += counted
+        count = _count_small if is_small(self.statements + len(columns[0])) else _count_compiled
+        counted = count(columns, self.total)
         self.statements += counted
         return counted
 
     def grow(self, size: int) -> None:
         """Make room for so many ids."""
-        have = self._counters.shape[1]
+        have = self.total.shape[1]
         if size > have:
             more = max(size, 2 * have) - have
-            self._counters = np.pad(self._counters, ((0, 0), (0, more)))
-            self._total = np.pad(self._total, ((0, 0), (0, more)))
-
-    def total(self) -> IntArray:
-        """(3, n) counts of all statements."""
-        self._total += self._counters
-        self._counters[:] = 0
-        self._since = 0
-        return self._total
+            self.total = np.pad(self.total, ((0, 0), (0, more)))
 
     def counted(self, kind: Kind, names: tuple[str, ...] | None, ids: IntArray) -> Counted:
         """The counts of some ids."""
-        return Counted.of_places(kind, self.statements, self.total()[:, ids], names)
+        return Counted.of_places(kind, self.statements, self.total[:, ids], names)
 
 
 class _Growing(Names):
@@ -203,7 +184,7 @@ def _count_small(columns: list[AnyArray], counters: AnyArray) -> int:
         wrong |= (column < 0) | (column >= size)
     stop = int(wrong.argmax()) if wrong.any() else len(a)
     for into, column in zip(counters, (a, b, c), strict=True):
-        into += np.bincount(column[:stop], minlength=size).astype(np.uint32)
+        into += np.bincount(column[:stop], minlength=size)
     return stop
 
 

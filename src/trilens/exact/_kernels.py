@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The compiled loops: ranks, shortest paths, lenses that hold a point, the search of the k-RNG."""
+"""The compiled loops: shortest paths, lenses that hold a point, the search of the k-RNG."""
 
 from __future__ import annotations
 
@@ -12,66 +12,10 @@ from trilens import _compiled
 #: As it is, for loops whose arguments are not annotated.
 compiled: Any = _compiled.compiled
 
-#: A bucket of a row's values that holds more than this is left to numpy's sort.
-CROWDED = 48
 #: Boxes that a search may hold at once: two for each level of a tree of 2**60 points.
 DEEP = 128
 #: Roundings are left to the exact comparison of points: no box is dropped for less than this.
 SLACK = 1e-9
-
-
-@compiled()
-def rank_rows(D, ranks, tops, crowded):
-    """Dense ranks of rows of float64, equal values sharing a rank, by a sort into n buckets.
-
-    Distances from one object are spread smoothly as a rule; a row with too many values in one
-    bucket is marked ``crowded`` and left alone. Writes the largest rank of each row.
-    """
-    n = D.shape[1]
-    bucket = np.empty(n, np.uint16)
-    ends = np.empty(n + 1, np.int64)
-    values = np.empty(n, np.float64)
-    index = np.empty(n, np.int64)
-    for row in range(len(D)):
-        x = D[row]
-        top = 0.0
-        for k in range(n):
-            top = max(top, x[k])
-        # dividing first keeps the scale finite for the smallest and largest floats
-        for k in range(n):
-            share = x[k] / top if top > 0.0 else 0.0
-            bucket[k] = np.uint16(share * (n - 1))
-        ends[:] = 0
-        for k in range(n):
-            ends[np.int64(bucket[k]) + 1] += 1
-        largest = 0
-        for k in range(n):
-            largest = max(largest, ends[k + 1])
-            ends[k + 1] += ends[k]
-        if largest > CROWDED:
-            crowded[row] = True
-            continue
-        for k in range(n):
-            at = ends[bucket[k]]
-            # the buckets before are full or filling below, so this walks within the bucket
-            ends[bucket[k]] += 1
-            values[at] = x[k]
-            index[at] = k
-        for k in range(1, n):
-            value, what = values[k], index[k]
-            at = k
-            while at > 0 and values[at - 1] > value:
-                values[at] = values[at - 1]
-                index[at] = index[at - 1]
-                at -= 1
-            values[at] = value
-            index[at] = what
-        rank = 0
-        for k in range(n):
-            if k > 0 and values[k] != values[k - 1]:
-                rank += 1
-            ranks[row, index[k]] = np.uint16(rank)
-        tops[row] = rank
 
 
 @compiled()

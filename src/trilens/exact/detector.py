@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class _NotNumbers(DissimilarityError, TypeError):
     """Points that are not numbers, as scikit-learn raises it."""
 
 
+@dataclass(eq=False, repr=False)
 class LensDepth(OutlierMixin, BaseEstimator):
     """Outliers and what is out of distribution, by low lens depth.
 
@@ -73,28 +75,16 @@ class LensDepth(OutlierMixin, BaseEstimator):
     [1, -1]
     """
 
-    n_features_in_: int
-
-    def __init__(
-        self,
-        metric: Metric = "euclidean",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        contamination: float = 0.1,
-        precision: float | None = None,
-        confidence: float = 0.95,
-        device: str = "auto",
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.contamination = contamination
-        self.precision = precision
-        self.confidence = confidence
-        self.device = device
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    metric: Metric = "euclidean"
+    _: KW_ONLY
+    metric_params: dict[str, Any] | None = None
+    contamination: float = 0.1
+    precision: float | None = None
+    confidence: float = 0.95
+    device: str = "auto"
+    random_state: RandomState = 0
+    n_jobs: int | None = None
+    n_features_in_: int = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

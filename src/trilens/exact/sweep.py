@@ -241,23 +241,12 @@ def row_ranks(D: AnyArray, ranks: AnyArray) -> AnyArray:
 
     Returns the largest rank of each row: n - 1 where no two values are equal.
     """
-    from trilens.exact._kernels import rank_rows
-
     n = D.shape[1]
-    crowded = np.zeros(len(D), bool)
     tops = np.zeros(len(D), np.int64)
-    if _fits_float64(D.dtype):
-        # few rows at a time, so that other types than float64 cost no second matrix
-        for at in range(0, len(D), 64):
-            part = slice(at, min(len(D), at + 64))
-            rows = np.ascontiguousarray(D[part], np.float64)
-            rank_rows(rows, ranks[part], tops[part], crowded[part])
-    else:
-        crowded[:] = True
-    for i in np.flatnonzero(crowded):
-        order = np.argsort(D[i], kind="stable")
-        values = D[i][order]
-        dense = np.zeros(n, np.uint16)
+    dense = np.zeros(n, np.uint16)
+    for i, row in enumerate(D):
+        order = np.argsort(row)
+        values = row[order]
         np.cumsum(values[1:] != values[:-1], out=dense[1:], dtype=np.uint16)
         ranks[i, order] = dense
         tops[i] = dense[-1]
@@ -267,8 +256,3 @@ def row_ranks(D: AnyArray, ranks: AnyArray) -> AnyArray:
 def _small_integers(D: AnyArray) -> bool:
     """Whether the numbers themselves can serve as ranks: lengths of paths, scores."""
     return D.dtype.kind in "iu" and int(D.max()) <= min(MOST_OBJECTS, 8 * len(D) + 1024)
-
-
-def _fits_float64(dtype: np.dtype[np.generic]) -> bool:
-    """Whether every value of the type is exactly a float64."""
-    return dtype == np.float64 or dtype.itemsize < 8
