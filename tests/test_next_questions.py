@@ -220,7 +220,7 @@ def test_tables(central: tl.Statements, known: Fit) -> None:
         ({"random_share": 1.5}, "random_share is 1.5; it must be a number from 0 to 1"),
         ({"kind": "odd"}, "the answers are of kind central"),
         ({"kind": "even"}, "kind is 'even'"),
-        ({"asked": [("o01", "o02", "zebra")]}, "the answers do not have: zebra"),
+        ({"asked": [("o01", "o02", "zebra")]}, "asked names 'zebra', which is not in"),
         (
             {"n": 2, "rater": 1, "among": [("o01", "o02", "o03")]},
             "only 1 question is left for",
@@ -296,7 +296,7 @@ def test_unknown_reasons_are_refused_or_said(tmp_path: Path) -> None:
         tl.read_statements(str(file), columns={"reason": "reason"})
     with pytest.raises(TrilensError, match="row 4: the reason 'adaptiv' is not known"):
         tl.read_statements(written("random", "NA", "adaptiv"))
-    assert tl.read_statements(written("Adaptive", "", "drawn")).chosen.tolist() == [
+    assert tl.read_statements(written("Adaptive", "", "random")).chosen.tolist() == [
         True,
         False,
         False,

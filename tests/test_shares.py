@@ -33,7 +33,7 @@ def simulated_answers(rng, weight, m):
     rows = rng.random((m, n)).argsort(axis=1)[:, :3]
     share = weight[rows] / weight[rows].sum(axis=1, keepdims=True)
     chosen = (share.cumsum(axis=1) > rng.random((m, 1))).argmax(axis=1)
-    return Statements.from_choices(rows, chosen, n_objects=n, kind="central")
+    return Statements.from_responses(rows, chosen, "central", n_objects=n)
 
 
 def expected_depth(weight):

@@ -46,7 +46,6 @@ def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
     assert found.stop
     assert tl.medoid(many).name in found.candidates
     assert found.level == pytest.approx(0.995)
-    assert found.asked_level == 0.95
     assert found.why.startswith("at the last look, at 303 answers: ")
     assert "could be the most central" in found.why
 

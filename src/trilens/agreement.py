@@ -15,7 +15,7 @@ from trilens.calibration import (
 )
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import question_keys, questions
 from trilens.words import NO_CEILING
 
 #: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
@@ -123,10 +123,9 @@ class SplitHalf(AsDict):
 
     Attributes
     ----------
-    correlation : float
-        Pearson's, between the depths by counting in two halves; the mean over the splits.
     reliability : float
-        What it would be between two studies as large as this one (Spearman and Brown, 1910).
+        Pearson's correlation between the depths by counting in two halves, the mean over the
+        splits; as it would be between two studies as large as this one (Spearman and Brown, 1910).
     low, high : float
         The middle 95 % of the splits, in the same terms: how much the choice of halves matters.
         It is not an interval for other raters or objects.
@@ -135,7 +134,6 @@ class SplitHalf(AsDict):
         What was divided into halves.
     """
 
-    correlation: float
     reliability: float
     low: float
     high: float
@@ -153,7 +151,7 @@ class Cells:
     #: (c, 3): how often the rater gave each answer; (q, 3): how often anybody did.
     votes: FloatArray
     all_votes: FloatArray
-    #: (q, 3): the objects of each question, see `question_keys`.
+    #: (q, 3): the objects of each question, see `questions`.
     triple: IntArray
 
     @property
@@ -197,20 +195,19 @@ def cells_of(statements: Statements, who: AnyArray | None) -> Cells:
     if len(statements) > _MOST_ANSWERS:
         rows = np.linspace(0, len(statements) - 1, _MOST_ANSWERS).astype(np.int64)
         statements, who = statements.take(rows), None if who is None else who[rows]
-    key, answer, triple = question_keys(statements)
-    _, first, question = np.unique(key, return_index=True, return_inverse=True)
+    question, answer, triple = questions(statements)
     m = len(statements)
     rater = np.arange(m) if who is None else np.unique(who, return_inverse=True)[1]
     n_raters = int(rater.max()) + 1 if m else 1
     cell, inside = np.unique(question * np.int64(n_raters) + rater, return_inverse=True)
     votes = np.bincount(inside * 3 + answer, minlength=3 * len(cell)).reshape(-1, 3)
-    asked = np.bincount(question * 3 + answer, minlength=3 * len(first)).reshape(-1, 3)
+    asked = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
     return Cells(
         (cell // n_raters).astype(np.int64),
         (cell % n_raters).astype(np.int64),
         votes.astype(np.float64),
         asked.astype(np.float64),
-        triple[first],
+        triple,
     )
 
 
@@ -657,7 +654,7 @@ def split_half(
     trials = np.bincount(cells, minlength=units * n).reshape(units, n).astype(np.float64)
     hits = np.bincount(numbers * np.int64(n) + ids[:, 0], minlength=units * n)
     won = hits.reshape(units, n).astype(np.float64)
-    found = []
+    correlations = []
     for _ in range(_SPLITS):
         half = rng.permutation(units) < units // 2
         asked = [trials[part].sum(axis=0) for part in (half, ~half)]
@@ -667,12 +664,12 @@ def split_half(
             for part, times in zip((half, ~half), asked, strict=True)
         )
         if known.sum() >= _FEWEST_OBJECTS and one.std() > 0 and two.std() > 0:
-            found.append(float(np.corrcoef(one, two)[0, 1]))
-    if not found:
+            correlations.append(float(np.corrcoef(one, two)[0, 1]))
+    if not correlations:
         return None
-    mean = float(np.mean(found))
-    low, high = (_of_whole(float(q)) for q in np.quantile(found, [0.025, 0.975]))
-    return SplitHalf(mean, _of_whole(mean), low, high, len(found), unit or "rater")
+    ends = np.quantile(correlations, [0.025, 0.975]).tolist()
+    mean, low, high = (_of_whole(each) for each in (float(np.mean(correlations)), *ends))
+    return SplitHalf(mean, low, high, len(correlations), unit or "rater")
 
 
 def _of_whole(correlation: float) -> float:

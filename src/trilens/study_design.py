@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from trilens import words
-from trilens._tabular import natural
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens._tabular import AsDict, natural
+from trilens._typing import BoolArray, IntArray
 from trilens.answers import Answers, read_or_count
 from trilens.counts.central import is_path
 from trilens.kinds import answer_column
+from trilens.lens import laplacian_eigenvectors
 from trilens.statements import Statements, as_statements
 from trilens.statements.combine import questions
 
@@ -33,13 +34,14 @@ _BEYOND_CHANCE, _UNEVEN, _PAIRED = 4.5, 0.3, 0.35
 _IN_NEARLY_ALL, _MORE_OFTEN = 0.9, 3.0
 #: Parts are weakly linked if a walk along the questions hardly leaves them.
 _STAYS = 0.75
-_MOST_PARTS = 12
+#: Of more objects than these at most so many parts are told.
+_FEW_OBJECTS, _MOST_PARTS = 500, 12
 #: Answers from which on the order may tell that questions were chosen by earlier answers.
 _ENOUGH_TO_FOLLOW, _FOLLOWS = 200, 0.1
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(AsDict):
     """What was asked of whom.
 
     Attributes
@@ -130,13 +132,8 @@ class Design:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts in plain types."""
-        facts = asdict(self)
-        facts["landmarks"] = list(self.landmarks)
-        return facts | {
-            "counts_hold": self.counts_hold,
-            "why": list(self.why),
-            "sentences": list(self.sentences()),
-        }
+        more = {"why": list(self.why), "sentences": list(self.sentences())}
+        return super().to_dict() | {"counts_hold": self.counts_hold} | more
 
 
 def about_chosen(answers: Any) -> list[str]:
@@ -283,25 +280,15 @@ def _landmarks(asked: IntArray, seen: IntArray) -> BoolArray:
 def _weakly_linked(asked: IntArray, n: int) -> int:
     """Parts that a walk along the questions hardly leaves: the large eigenvalues of its steps."""
     from scipy.sparse import coo_array
-    from scipy.sparse.linalg import eigsh
 
     a, b, c = asked.T
     ends = np.concatenate([a, b, a, c, b, c]), np.concatenate([b, a, c, a, c, b])
     graph = coo_array((np.ones(len(ends[0])), ends), shape=(n, n)).tocsr()
-    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
-    kept = np.flatnonzero(degree > 0)
-    scale: FloatArray = 1 / np.sqrt(degree[kept])
-    graph = graph[kept][:, kept]
-    wanted = min(_MOST_PARTS, len(kept) - 1)
-    if wanted < 2:
-        return 1
-    steps = graph.multiply(scale[:, None]).multiply(scale[None, :]).tocsr()
-    if len(kept) <= 500:
-        values: AnyArray = np.linalg.eigvalsh(steps.toarray())
-    else:
-        start = np.ones(len(kept))
-        values = eigsh(steps, wanted, which="LA", v0=start, return_eigenvectors=False, tol=1e-3)
-    return max(int((values > _STAYS).sum()), 1)
+    asked_about = np.unique(asked)
+    graph = graph[asked_about][:, asked_about]
+    few = len(asked_about) <= _FEW_OBJECTS
+    values, _ = laplacian_eigenvectors(graph, len(asked_about) if few else _MOST_PARTS)
+    return max(int((1 - values > _STAYS).sum()), 1)
 
 
 def _follows(given: Statements) -> bool:

@@ -56,17 +56,6 @@ def test_carelessness_is_not_disagreement():
     assert gap["own-minded"] > 0.1
 
 
-def test_the_interval_holds_the_truth_in_most_studies():
-    held = []
-    truth = survey(POINTS, raters=400, per=60, pool=300, again=0.0, tastes=0.4, seed=9)
-    true = agreement_between(truth, truth.raters).share
-    for seed in range(3):
-        S = survey(POINTS, raters=15, per=60, pool=60, tastes=0.4, seed=100 + seed)
-        found = agreement_between(S, S.raters)
-        held.append(found.low <= true <= found.high)
-    assert sum(held) >= 2
-
-
 def test_where_all_agree_the_interval_does_not_end_at_one_point():
     found = agreement_between(Statements([[0, 1, 2], [3, 4, 5]] * 10, kind="central"), None)
     assert found.low < 0.95 < found.share == found.high == 1.0
@@ -113,7 +102,9 @@ def test_a_model_tells_how_much_can_be_reached(kind):
     assert found.ceiling < found.reachable
 
 
-@pytest.mark.parametrize("amounts", [[660] + [60] * 11, [400 // k for k in range(1, 13)]])
+@pytest.mark.parametrize(
+    "amounts", [[60] * 15, [660] + [60] * 11, [400 // k for k in range(1, 13)]]
+)
 def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
     # raters guess in 0 to 60 % of the cases, and are right otherwise: two agree in 2/3 of cases
     # or so, by the mean of the square of one share

@@ -7,6 +7,7 @@ import pytest
 
 from carlabels import car_classes
 from trilens.files import read_statements
+from trilens.maps.fitted import fit
 from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.cluster.spectral import KRNGClustering, purity
 from trilens.questions.medoid import medoid
@@ -22,6 +23,11 @@ def collections(cars):
 
 
 @pytest.fixture(scope="module")
+def fitted(collections):
+    return fit(collections["T_ALL"])
+
+
+@pytest.fixture(scope="module")
 def without_outliers(collections, cars):
     classes = car_classes(cars)
     kept = [name for name, label in classes.items() if label != "outlier"]
@@ -31,6 +37,8 @@ def without_outliers(collections, cars):
 
 def test_table_1(collections):
     facts = [collections[name].summary() for name in COLLECTIONS]
+    for S in collections.values():
+        assert (S.kind, S.names) == ("central", tuple(str(i) for i in range(1, 61)))
     assert [f.statements for f in facts] == [7097, 6338, 6757, 6056]
     assert [f.appearances_min for f in facts] == [307, 286, 292, 269]
     assert [f.appearances_max for f in facts] == [503, 347, 478, 333]
@@ -43,24 +51,16 @@ def test_table_2(without_outliers):
     assert [len(parts[name]) for name in COLLECTIONS] == [5624, 5121, 5349, 4886]
 
 
-def test_the_survey_reads_as_it_is(cars):
-    S = read_statements(cars / "survey_data.csv")
-    summary = S.summary()
-    assert (len(S), summary.rounds) == (7097, 146)
-    assert round(summary.median_seconds, 2) == 4.02
-
-
-def test_medoids(collections, cars):
-    assert medoid(collections["T_ALL"]).name == medoid(collections["ALL"]).name == "44"
+def test_medoids(collections, cars, fitted):
+    assert medoid(fitted).name == medoid(collections["ALL"]).name == "44"
     sports = [name for name, label in car_classes(cars).items() if label == "sports"]
     assert len(collections["ALL"].subset(sports)) == 89
 
 
-def test_the_least_central_cars(collections):
-    found = outliers(collections["T_ALL"], n=4, method="depth")
+def test_the_least_central_cars(fitted):
+    found = outliers(fitted, n=4, method="depth")
     assert found.names == ("48", "53", "21", "23")
-    by_model = outliers(collections["T_ALL"], n=6)
-    assert set(found.names) <= set(by_model.names)
+    assert set(found.names) <= set(outliers(fitted, n=6).names)
 
 
 PURITY = {  # the paper's table of clustering: k, sigma and the four collections

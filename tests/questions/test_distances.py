@@ -8,7 +8,7 @@ import pytest
 
 from trilens import ChoiceMap, Statements, distances, fit
 from trilens.errors import FormatError, ParameterError
-from trilens.files import read_matrix
+from trilens.files.vectors import read_matched_matrix
 from trilens.simulate import Points, simulate_statements
 
 
@@ -60,12 +60,13 @@ def test_another_map_has_no_errors(answers):
 def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tmp_path):
     written = found.write(tmp_path / "d.csv")
     assert [path.rsplit("/", 1)[-1] for path in written] == ["d.csv", "d.errors.csv"]
-    np.testing.assert_array_equal(read_matrix(tmp_path / "d.csv", found.names), found.matrix)
+    again, _ = read_matched_matrix(tmp_path / "d.csv", found.names)
+    np.testing.assert_array_equal(again, found.matrix)
     back = list(reversed(found.names))
-    turned = read_matrix(tmp_path / "d.errors.csv", back)
+    turned, _ = read_matched_matrix(tmp_path / "d.errors.csv", back)
     np.testing.assert_array_equal(turned, found.errors[::-1, ::-1])
     with pytest.raises(FormatError, match=r"lacks 1 of 1 objects: 'nobody'"):
-        read_matrix(tmp_path / "d.csv", ["nobody"])
+        read_matched_matrix(tmp_path / "d.csv", ["nobody"])
     found.write(tmp_path / "d.tsv")
     lines = (tmp_path / "d.tsv").read_text().splitlines()
     assert next(csv.reader(lines, delimiter="\t")) == ["", *found.names]

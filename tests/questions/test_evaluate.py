@@ -90,7 +90,7 @@ def test_equal_models_do_not_differ(answers):
     one = tl.evaluate(answers, embedding=POINTS, name="one", yardstick=NO_CEILING)
     two = tl.evaluate(answers, embedding=3 * POINTS, name="two", yardstick=NO_CEILING)
     found = tl.compare_models([one, two]).differences[0]
-    assert (found.difference, found.p_value, found.disagree) == (0.0, 1.0, 0.0)
+    assert (found.difference, found.p_value) == (0.0, 1.0)
 
 
 def test_where_models_differ_is_told():
@@ -331,12 +331,12 @@ def test_equal_differences_are_tested_too():
 
 
 def test_answers_without_a_rater_are_not_of_one_rater():
-    S = _crossed(30, 12)
+    S = _crossed(15, 6)
     who = np.array(S.raters)
-    nobody = np.isin(who, [f"r{i}" for i in range(9, 12)])
+    nobody = np.isin(who, ["r4", "r5"])
     blank = Statements(S.triples, 20, raters=np.where(nobody, "", who), kind="central")
     found, plain = (tl.evaluate(each, embedding=POINTS) for each in (blank, S))
-    assert (found.raters, plain.raters, found.unit) == (9, 12, "rater and question")
+    assert (found.raters, plain.raters, found.unit) == (4, 6, "rater and question")
     assert found.agreement == pytest.approx(plain.agreement)
     assert found.agreement == tl.reliability(blank).ceiling
     none = tl.evaluate(
@@ -383,7 +383,7 @@ def test_tables_are_aligned_by_their_names():
 
 @pytest.fixture(scope="module")
 def several():
-    S = survey(POINTS, "odd", raters=6, per=100, pool=400, seed=2)
+    S = survey(POINTS, "odd", raters=6, per=60, pool=240, seed=2)
     noise = np.random.default_rng(4).standard_normal((20, 2))
     models = {"bent": POINTS * [1, 6], "noise": noise, "twin": noise[:, ::-1], "eye": np.eye(20)}
     return S, models, tl.evaluate(S, models)
@@ -427,15 +427,17 @@ def test_how_far_it_has_come_is_told(several):
 
 
 def test_alignment_in_any_order_of_rows_and_objects(several):
-    S, models = several[0].take(np.arange(150)), several[1]
+    S, models = several[0].take(np.arange(90)), several[1]
     order = np.random.default_rng(1).permutation(20)
     names = [f"o{i}" for i in range(20)]
     one = Statements(S.triples, names=names, kind="odd")
     new = np.argsort(order)
     rows = np.random.default_rng(2).permutation(len(S))
     other = Statements(new[S.triples][rows], names=[names[i] for i in order], kind="odd")
-    first = tl.evaluate(one, embedding=models["bent"], aligned=True)
-    second = tl.evaluate(other, embedding=models["bent"][order], aligned=True)
+    first, second = (
+        tl.evaluate(each, embedding=X, aligned=True, yardstick=NO_CEILING)
+        for each, X in ((one, models["bent"]), (other, models["bent"][order]))
+    )
     assert second.accuracy == pytest.approx(first.accuracy, abs=1e-9)
 
 

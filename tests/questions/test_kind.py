@@ -54,7 +54,7 @@ def test_another_kind_must_predict_much_better():
 def test_few_answers_tell_nothing():
     drawn = drawn_answers("central", 60)
     assert kind_fit(drawn).fitting is None
-    assert kind_fit(drawn).to_dict()["accuracy"] == {}
+    assert kind_fit(drawn).accuracy == {}
 
 
 def test_sorted_names_do_not_look_like_similarity_triplets():

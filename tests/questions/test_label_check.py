@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from trilens.datasets.cars import CLASSES
-from trilens.errors import LabelError
 from trilens.files import read_statements
 from trilens.maps.fitted import fit
 from trilens.questions.classify.classes import _dealt_anew, check_labels, classify, make_classifier
@@ -108,12 +107,6 @@ def test_cars(cars):
     found = classify(S, y)
     assert found.check.error <= 0.12
     assert len(found.contradictions) <= 4
-
-
-def test_one_class_is_refused(drawn):
-    _, S, fitted = drawn
-    with pytest.raises(LabelError, match="at least two classes"):
-        classify(fitted, ["a"] * S.n_objects)
 
 
 def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn):

@@ -240,6 +240,14 @@ def test_which_may_be_the_largest_holds_its_level():
     assert 0 < many.sum() < 2001
 
 
+def test_of_few_objects_none_stands_out_where_most_may_be_the_most_central():
+    rng = np.random.default_rng(1)
+    guessed = np.array([rng.choice(9, 3, replace=False) for _ in range(150)])
+    found = medoid(Statements(guessed, 9, kind="central"), "choice")
+    assert len(found.candidates) > 4
+    assert not found.stands_out
+
+
 def test_of_parts_that_no_question_joins_any_object_may_be_the_most_central():
     points = np.random.default_rng(0).normal(size=(7, 2))
     S = simulate_statements(points, 150, "central", sampling="replacement", random_state=1)

@@ -34,12 +34,16 @@ def _survey(share, kind="central", rate=0.1, n_raters=40, per=50, seed=0):
 
 @pytest.fixture(scope="module")
 def shapes():
-    return study(n_objects=30, n_statements=2000, n_raters=20, random_state=2)
+    return study(n_objects=20, n_statements=1000, n_raters=10, random_state=2)
 
 
-def test_a_sound_study_has_no_caution():
-    S, _ = _survey(0.0)
-    found = reliability(S)
+@pytest.fixture(scope="module")
+def sound():
+    return reliability(_survey(0.0)[0])
+
+
+def test_a_sound_study_has_no_caution(sound):
+    found = sound
     assert found.cautions == ()
     assert found.unit == "rater"
     assert len(found.raters) == 40
@@ -69,7 +73,7 @@ def test_raters_who_guess_or_answer_in_one_place_are_found_and_no_others(shapes)
 
 
 def test_raters_with_few_answers_are_not_judged():
-    S, raters = _survey(0.5, per=60, seed=3)
+    S, raters = _survey(0.5, n_raters=16, per=60, seed=3)
     careless = np.flatnonzero(raters.careless)
     own = np.flatnonzero(np.asarray(S.raters) == careless[0])
     kept = np.setdiff1d(np.arange(len(S)), own[FEW_ANSWERS - 1 :])
@@ -86,7 +90,7 @@ def test_rounds_stand_in_for_raters(shapes):
 
 
 def test_objects_seen_rarely_or_never():
-    S = study(n_objects=20, n_statements=900, random_state=3).statements
+    S = study(n_objects=16, n_statements=500, n_raters=8, random_state=3).statements
     gone = np.flatnonzero(~(S.triples == 4).any(axis=1))
     rare = np.flatnonzero((S.triples == 5).any(axis=1))[5:]
     codes = _codes(reliability(S.take(np.setdiff1d(gone, rare))))
@@ -96,7 +100,7 @@ def test_objects_seen_rarely_or_never():
     assert "lists of candidates allow for that" in codes["rare"].therefore
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize("kind", ["central", "closer"])
 def test_parts_that_nothing_connects(kind):
     rng = np.random.default_rng(0)
     left = np.array([rng.permutation(6)[:3] for _ in range(100)])
@@ -179,23 +183,24 @@ def test_judging_from_known_chances():
     assert found.careless[:10].min() > 0.95 > 0.05 > found.careless[10:].max()
 
 
-@pytest.mark.slow
-def test_of_large_files_single_raters_are_not_checked(shapes, tmp_path, monkeypatch):
-    file = tmp_path / "answers.parquet"
-    write_statements(shapes.statements, file)
+def test_of_large_files_all_is_known_but_the_names_of_raters(tmp_path, monkeypatch):
+    S = study(16, 500, n_raters=8, random_state=3).statements
+    triples = np.concatenate([S.triples, S.triples[:60]])
+    who = [f"p{i % 8}" if i % 9 else "" for i in range(len(triples))]
+    file = tmp_path / "answers.csv"
+    write_statements(Statements(triples, names=S.names, raters=who, kind="central"), file)
+    held = reliability(Answers(file)).to_dict()
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     found = reliability(Answers(file))
     assert found.cautions[0].code == "counted"
-    assert found.predicted > found.chance + 0.1
-    assert found.error_rate == pytest.approx(reliability(shapes.statements).error_rate, abs=0.03)
-    assert found.collected["answers"] == len(shapes.statements)
-    assert found.raters == ()
+    streamed = found.to_dict()
+    assert held["raters"]
+    assert "" not in {each["rater"] for each in held["raters"]}
+    assert [streamed.pop(key) for key in ("raters", "exclusions")] == [[], []]
+    same = streamed.keys() - {"cautions", "methods", "collected", "not_judged"}
+    assert {key: streamed[key] for key in same} == {key: held[key] for key in same}
     with pytest.raises(ParameterError, match="needs the statements, not counts"):
         reliability(Answers(file).count())
-
-
-def test_no_statements():
-    assert [c.code for c in reliability(Statements([], 5)).cautions] == ["no-statements"]
 
 
 @settings(max_examples=15, deadline=None)
@@ -226,9 +231,8 @@ def test_one_rater_who_gave_much_is_told():
     assert "one-rater" not in _codes(even)
 
 
-def test_an_interval_that_says_nothing_is_not_written_as_one():
-    found = reliability(study(n_objects=16, n_statements=60).statements)
+def test_an_interval_that_says_nothing_is_not_written_as_one(sound):
     wide = Agreement(share=1.0, low=0.0, high=1.0, questions=1, answers=2, raters=1)
-    said = replace(found, within=wide).methods
+    said = replace(sound, within=wide).methods
     assert "agreed in 100% (too few answers to tell) of cases (1 question)" in said
-    assert "(60 to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods
+    assert "(60 to 90%)" in replace(sound, within=replace(wide, low=0.6, high=0.9)).methods

@@ -111,22 +111,18 @@ def test_hidden_labels_say_how_good_the_classes_are(study, fitted) -> None:
     assert chance.contradictions == ()
 
 
-def test_the_medoid_and_the_outliers_are_counted_where_that_is_asked_for(study, large) -> None:
-    counts = tl.count_central(study[0])
-    answers = tl.Answers(study[0])
-    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(counts).to_dict()
+def test_what_the_paper_counts_is_counted_where_that_is_asked_for(study, large) -> None:
+    answers, counts = tl.Answers(study[0]), tl.Answers(study[0]).count(pairs=True)
+    central, pairs = counts.central, counts.pairs
+    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(central).to_dict()
     found = tl.outliers(answers, 5, method="depth")
-    assert found.to_dict() == tl.outliers(counts, 5).to_dict()
-    with pytest.raises(AssertionError, match="read whole"):
-        tl.medoid(tl.Answers(study[0]), "soe")
-
-
-def test_the_graph_and_the_groups_of_pairs_are_counted(study, large) -> None:
-    answers, pairs = tl.Answers(study[0]), tl.Answers(study[0]).count(pairs=True).pairs
+    assert found.to_dict() == tl.outliers(central, 5).to_dict()
     assert tl.neighbors(answers, 5).edges() == tl.neighbors(pairs, 5).edges()
     for method in ("krng", "lensmap"):
         found = tl.cluster(answers, 3, method)
         assert np.array_equal(found.labels, tl.cluster(pairs, 3, method).labels)
+    with pytest.raises(AssertionError, match="read whole"):
+        tl.medoid(tl.Answers(study[0]), "soe")
 
 
 def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, large) -> None:

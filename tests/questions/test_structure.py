@@ -43,14 +43,14 @@ def _line(rng, n=40):
     return np.c_[rng.uniform(0, 4, n), 0.05 * rng.standard_normal(n)]
 
 
-def _groups(rng, sizes=(14, 13, 13), apart=7.0):
+def _groups(rng, sizes=(9, 8, 8), apart=7.0):
     angle = 2 * np.pi * np.arange(len(sizes)) / len(sizes)
     radius = apart / (2 * np.sin(np.pi / len(sizes)))
     centres = radius * np.c_[np.cos(angle), np.sin(angle)]
     return np.repeat(centres, sizes, axis=0) + rng.standard_normal((sum(sizes), 2))
 
 
-def _nested(rng, each=10):
+def _nested(rng, each=7):
     centres = np.array([[0, 0], [0, 7.0], [24.0, 0], [24.0, 7.0]])
     return np.repeat(centres, each, axis=0) + rng.standard_normal((4 * each, 2))
 
@@ -148,15 +148,15 @@ def test_what_arms_tell():
 def test_what_groups_tell():
     found = _structure(_groups(np.random.default_rng(5)))
     assert (found.shape, found.has_groups) == ("groups", True)
-    assert found.part.tolist() == np.repeat([0, 1, 2], [14, 13, 13]).tolist()
-    assert found.sentence == "The objects form three groups, of 14, 13 and 13 objects."
+    assert found.part.tolist() == np.repeat([0, 1, 2], [9, 8, 8]).tolist()
+    assert found.sentence == "The objects form three groups, of 9, 8 and 8 objects."
 
 
 def test_both_levels_of_groups_in_groups_are_told():
     found = _structure(_nested(np.random.default_rng(0)))
     assert found.shape == "groups in groups"
-    assert found.part.tolist() == np.repeat([0, 1], 20).tolist()
-    assert found.inner.tolist() == np.repeat([0, 1, 2, 3], 10).tolist()
+    assert found.part.tolist() == np.repeat([0, 1], 14).tolist()
+    assert found.inner.tolist() == np.repeat([0, 1, 2, 3], 7).tolist()
     assert "two groups, which fall into four smaller ones" in found.sentence
 
 
@@ -187,8 +187,10 @@ def test_few_objects_have_no_shape(n):
 
 def test_groups_of_few_objects_are_what_cluster_says_too():
     X = np.random.default_rng(0).normal(size=(10, 2)) + 40 * (np.arange(10) < 5)[:, None]
-    assert examine(X).suggestion.n_clusters == 2
-    assert _structure(X).sentence == "The objects form two groups, of 5 and 5 objects."
+    seen = examine(X)
+    assert seen.suggestion.n_clusters == 2
+    found = described(seen, tuple("abcdefghij"))
+    assert found.sentence == "The objects form two groups, of 5 and 5 objects."
 
 
 def test_guesses_have_no_shape_and_no_answers_are_refused():

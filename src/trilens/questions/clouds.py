@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
+from trilens.maps.fitting import fit_near
 from trilens.maps.map import Map
 from trilens.statements import Statements
 
@@ -89,11 +90,10 @@ def _mapped(
 ) -> Iterator[FloatArray]:
     """The maps that answers about clouds, to the same questions, would have."""
     if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
-        plain = replace(fit, features=None)
-        # to the end: after few steps far objects, which a map draws in, would be where they were
+        asked = AskedInOrder.of(fit.sample)
         for cloud in clouds:
-            answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
-            yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X
+            model = fit.map.at(cloud)
+            yield fit_near(asked.answered_by(model, rng), model, fit.settings.l2).X
         return
     roots = np.linalg.cholesky(fit.place_cov)
     for cloud in clouds:
@@ -128,23 +128,36 @@ def _clouds(
         yield drawn
 
 
-def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
-    """Answers to the questions of the statements, drawn from a model."""
-    triples = np.array(statements.triples)
-    # the same questions, whatever was answered and in which order
-    first = 1 if model.kind == "closer" else 0
-    triples[:, first:] = np.sort(triples[:, first:], axis=1)
-    at = np.empty((len(triples), 1))
-    at[np.lexsort(triples.T)] = rng.random((len(triples), 1))
-    asked = Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
-    chance = model.probabilities(asked).cumsum(axis=1)
-    answer = (at > chance[:, :-1]).sum(axis=1)
-    if model.kind == "closer":
-        triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
-    else:
-        triples[answer == 1] = triples[answer == 1][:, [1, 0, 2]]
-        triples[answer == 2] = triples[answer == 2][:, [2, 1, 0]]
-    return Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
+@dataclass(frozen=True)
+class AskedInOrder:
+    """Questions, whatever was answered and in which order they came."""
+
+    questions: Statements
+    #: (m,): what sorts them.
+    order: IntArray
+
+    @classmethod
+    def of(cls, statements: Statements) -> AskedInOrder:
+        """The questions of statements."""
+        triples = np.array(statements.triples)
+        first = 1 if statements.kind == "closer" else 0
+        triples[:, first:] = np.sort(triples[:, first:], axis=1)
+        asked = Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
+        return cls(asked, np.lexsort(triples.T))
+
+    def answered_by(self, model: Map, rng: np.random.Generator) -> Statements:
+        """Answers that are drawn from a model."""
+        triples = np.array(self.questions.triples)
+        at = np.empty((len(triples), 1))
+        at[self.order] = rng.random((len(triples), 1))
+        chance = model.probabilities(self.questions).cumsum(axis=1)
+        answer = (at > chance[:, :-1]).sum(axis=1)
+        if model.kind == "closer":
+            triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
+        else:
+            triples[answer == 1] = triples[answer == 1][:, [1, 0, 2]]
+            triples[answer == 2] = triples[answer == 2][:, [2, 1, 0]]
+        return Statements(triples, n_objects=self.questions.n_objects, kind=model.kind)
 
 
 def _in_simplex(size: tuple[int, int], rng: np.random.Generator) -> FloatArray:

@@ -19,7 +19,7 @@ from trilens.maps.likelihood import in_own_order
 from trilens.questions.evaluate.evaluation import Difference, Yardstick, compare_models, evaluated
 from trilens.questions.evaluate.predictions import Predictions
 from trilens.statements import Statements
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import questions
 from trilens.words import feature_gain_in_words
 
 #: The share of the questions that is held out, and the answers that are looked at at most.
@@ -180,7 +180,7 @@ def _whole(shares: dict[str, float]) -> dict[str, float] | float:
 
 def _split(statements: Statements, seed: int) -> tuple[BoolArray, BoolArray]:
     """The answers to fit and those to predict, by question."""
-    asked, question = np.unique(question_keys(statements)[0], return_inverse=True)
+    question, _, asked = questions(statements)
     draw = np.random.default_rng([seed, 13]).random(len(asked))
     wanted = np.ones(len(asked), dtype=np.bool_)
     if len(statements) > _MOST:

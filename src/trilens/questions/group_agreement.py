@@ -9,7 +9,7 @@ import numpy as np
 from trilens._tabular import AsDict
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.statements import Statements
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import questions
 
 #: With fewer questions, or raters, an interval would say nothing.
 _LEAST_QUESTIONS, _LEAST_RATERS = 10, 6
@@ -63,8 +63,7 @@ def group_agreement(
     >>> found.within, found.between, found.questions
     (1.0, 0.0, 12)
     """
-    key, answer, _ = question_keys(statements)
-    question = np.unique(key, return_inverse=True)[1]
+    question, answer, _ = questions(statements)
     rater = np.unique(who, return_inverse=True)[1]
     votes = np.eye(3)[answer]
     everyone = _others(votes, question, rater)

@@ -104,8 +104,9 @@ class Medoid(Tabular):
 
     @property
     def stands_out(self) -> bool:
-        """Whether few others may be it: at most ten, or a third of the objects."""
-        return len(self.candidates) - 1 <= max(10, len(self.scores) / 3)
+        """Whether few others may be it: at most ten, or a third of the objects, and not most."""
+        may, n = len(self.candidates), len(self.scores)
+        return may == 1 or may <= min(1 + max(10, n / 3), n / 2)
 
     def _headline(self) -> str:
         if len(self.candidates) == 1:

@@ -12,9 +12,9 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular, and_list, counted
+from trilens._tabular import Tabular, counted
 from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.ask import Data, opened, statements_of
+from trilens.ask import Data, in_ids_of, opened, statements_of
 from trilens.calibration import (
     ANSWERS_BEFORE_CHOOSING,
     MANY_WRONG_CLOSER,
@@ -313,25 +313,12 @@ def _questions(
     listed: StatementsLike, parameter: str, inner: Statements, given: Statements
 ) -> Statements:
     """Questions that the caller lists, by the ids of the ordered statements."""
-    told = as_statements(listed, given.kind)
-    if isinstance(listed, Statements) and told.kind != given.kind:
-        raise ParameterError(
-            f"{option(parameter)} holds questions of kind {told.kind}, not {given.kind}",
-            parameter=parameter,
-        )
-    names = told.names if told._names is not None else given.names
-    seen = np.unique(told.triples)
-    known = set(inner.names)
-    unknown = [names[i] if i < len(names) else str(i) for i in seen.tolist()]
-    unknown = [name for name in unknown if name not in known]
-    if unknown:
-        raise ParameterError(
-            f"{option(parameter)} names objects that the answers do not have: "
-            f"{and_list(unknown[:3])}",
-            parameter=parameter,
-        )
-    place = np.array([inner.ids.get(name, 0) for name in names], dtype=np.int32)
-    return Statements(place[told.triples], inner.n_objects, kind=inner.kind)
+    found = as_statements(listed, given.kind)
+    if found._names is None:  # these are the ids of the answers
+        more = range(given.n_objects, found.n_objects)
+        names = [*given.names, *map(str, more)]
+        found = Statements(found.triples, names=names, kind=found.kind)
+    return in_ids_of(inner, found, parameter)
 
 
 # ---- what is believed -----------------------------------------------------------------------

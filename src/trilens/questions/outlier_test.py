@@ -236,7 +236,7 @@ def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
     return bool(inside[size <= n // 3].max() > _TOGETHER * among)
 
 
-def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0) -> OutlierTest:
+def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind) -> OutlierTest:
     """Counted depths against those of Gaussian clouds of 1, 2 and 5 dimensions.
 
     The widest gap between neighbouring depths among the lowest fifth, by the depths' standard
@@ -255,7 +255,7 @@ def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int 
     gap, below = _low_gap(own)
     if gap == 0:
         return OutlierTest(none, 1.0)
-    rng = np.random.default_rng([seed, 29])
+    rng = np.random.default_rng([0, 29])
     noise = float((own * (1 - own) / times).mean())
     p = 0.0
     for dimension in _DIMENSIONS:

@@ -393,7 +393,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):
         """-1 for outliers, +1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: StatementsLike, y: Any = None, **kwargs: Any) -> IntArray:
+    def fit_predict(self, X: StatementsLike, y: Any = None) -> IntArray:
         """Fit, and label every object."""
         return self.fit(X, y).labels_
 

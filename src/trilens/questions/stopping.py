@@ -74,8 +74,6 @@ class Stopping:
         The number of answers at the next look.
     level : float or None
         The confidence level at this look; higher than the one asked for, as there are several.
-    asked_level : float or None
-        The level asked for, of all looks together.
     value : float or None
         What the rule looks at: the objects in the medoid set, the gain in predicted answers by
         1000 more (its upper bound), the groups, or the price so far.
@@ -101,7 +99,6 @@ class Stopping:
     looked_at: int = 0
     next_look: int | None = None
     level: float | None = None
-    asked_level: float | None = None
     value: float | None = None
     limit: float | None = None
     candidates: tuple[str, ...] = ()
@@ -216,7 +213,6 @@ def stopping(
         look=look,
         looked_at=at,
         next_look=following,
-        asked_level=level,
         objects=given.n_objects,
     )
     if look == 0:
@@ -236,7 +232,7 @@ def stopping(
         earlier = looks(given.n_objects, at - 1)[1]
         before = _groups(_first(given, earlier, fitted, seed_of(random_state)).canonical[0])
     stop = found > 1 and before == found
-    return replace(seen, stop=stop, value=float(found), before=before, level=None, asked_level=None)
+    return replace(seen, stop=stop, value=float(found), before=before, level=None)
 
 
 def _first(given: Statements, at: int, fitted: Fit | None, seed: int) -> Fit:

@@ -10,6 +10,7 @@ import numpy as np
 
 from trilens._tabular import Tabular, facts, plain
 from trilens._typing import FloatArray, IntArray
+from trilens.ask import per_object
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.support import Reason
@@ -93,11 +94,7 @@ class Structure(Tabular):
 
     def among(self, rank: IntArray) -> Structure:
         """The same shape with the objects in another order: that of rank i comes i-th."""
-        moved: dict[str, Any] = {}
-        for name in _PER_OBJECT:
-            value = getattr(self, name)
-            moved[name] = None if value is None else value[rank]
-        return replace(self, names=tuple(self.names[i] for i in rank.tolist()), **moved)
+        return replace(self, **per_object(self, rank, "names", *_PER_OBJECT))
 
     @property
     def sentence(self) -> str:

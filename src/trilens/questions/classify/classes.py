@@ -25,6 +25,7 @@ from trilens.ask import (
     is_enough,
     objects_of,
     opened,
+    per_object,
     register,
     statements_of,
 )
@@ -149,17 +150,10 @@ class Classification(Tabular):
         if check is not None:
             # the check has entries for the labeled objects alone
             labeled = np.array([label is not None for label in self.given])
-            moved = (np.cumsum(labeled) - 1)[rank[labeled[rank]]]
-            check = replace(check, codes=check.codes[moved], contradicted=check.contradicted[moved])
-        sure = self.probability
-        return replace(
-            self,
-            names=tuple(self.names[i] for i in rank.tolist()),
-            given=tuple(self.given[i] for i in rank.tolist()),
-            found=self.found[rank],
-            check=check,
-            probability=None if sure is None else sure[rank],
-        )
+            at = (np.cumsum(labeled) - 1)[rank[labeled[rank]]]
+            check = replace(check, codes=check.codes[at], contradicted=check.contradicted[at])
+        moved = per_object(self, rank, "names", "given", "found", "probability")
+        return replace(self, check=check, **moved)
 
     @property
     def probabilities(self) -> dict[str, float] | None:

@@ -98,9 +98,9 @@ class MapClassifier(TransductiveClassifier):
     n_components_ : int
     fit_ : Fit or None
         The fit behind a choice map.
-    error_rate_ : float
+    error_rate_ : float or None
         The share of answers that are wrong by the choice map; of the lens map the one that it
-        corrects for.
+        corrects for; None of the other maps, which do not tell.
     cv_scores_ : dict of int to float
         The cross-validated accuracy of each candidate; empty where there was no choice.
     chosen_parameters_ : dict
@@ -174,10 +174,10 @@ class MapClassifier(TransductiveClassifier):
             divided, as by cross-validation, they hang on these:
             ``S.objects.with_features(features)``.
         """
-        self._features = features_for(X, features)
+        data, self._features = features_for(X, features)
         self.fit_: Fit | None = None
         if not isinstance(X, Fit):
-            return super().fit(X, y)
+            return super().fit(data, y)
         if features is not None:
             raise ParameterError(
                 "a fit has its own features; give them to tl.fit", parameter="features"
@@ -193,6 +193,7 @@ class MapClassifier(TransductiveClassifier):
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         self.map_ = self._name_of_map(statements)
         self._fits: list[Fit] = []
+        self.error_rate_: float | None = None
         counted = isinstance(self.counts_, PairCounts)
         if counted and not (self.map_ == "lensmap" or isinstance(self.map, LensMap)):
             raise ParameterError(f"{self.map_} needs the statements; counts suffice for lensmap")
@@ -219,9 +220,10 @@ class MapClassifier(TransductiveClassifier):
             self._maps = [rescaled(fitted.embedding_)]
             return
         self._tell_of_unmentioned(statements)
-        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed)
-        if self.map_ == "lensmap" and given is statements:
-            given = count_pairs(statements)
+        if self.map_ == "lensmap":
+            self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed)
+            if given is statements:
+                given = count_pairs(statements)
         self._maps = [
             rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)

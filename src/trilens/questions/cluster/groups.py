@@ -26,6 +26,7 @@ from trilens.ask import (
     counts_of,
     objects_of,
     opened,
+    per_object,
     register,
 )
 from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
@@ -172,11 +173,9 @@ class Clusters(Tabular):
         stability = self.stability
         if stability is not None:
             stability = replace(stability, objects=stability.objects[rank])
-        names = tuple(self.names[i] for i in rank.tolist())
-        shape = None if self.structure is None else self.structure.among(rank)
-        return replace(
-            self, labels=self.labels[rank], names=names, stability=stability, structure=shape
-        )
+        structure = None if self.structure is None else self.structure.among(rank)
+        moved = per_object(self, rank, "labels", "names")
+        return replace(self, stability=stability, structure=structure, **moved)
 
     @property
     def shape(self) -> MapShape | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import facts
+from trilens._tabular import AsDict, facts
 from trilens._typing import FloatArray, IntArray
 from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import DENSITY_OF_GAP
@@ -55,7 +55,7 @@ _CORNERS: Shape = "simplex"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(AsDict):
     """One number of clusters, and what speaks for it.
 
     Attributes
@@ -64,7 +64,7 @@ class Candidate:
     silhouette : float
         Mean silhouette, in the space that the centres span: near 1 for tight clusters far
         apart, near 0 for none.
-    cloud : float
+    cloud_silhouette : float
         The mean silhouette of as many clusters in clouds without groups.
     within : float
         The share of the variance that lies within the clusters, there, with what the errors of
@@ -76,7 +76,7 @@ class Candidate:
 
     n_clusters: int
     silhouette: float
-    cloud: float
+    cloud_silhouette: float
     within: float
     gap: float
 
@@ -126,19 +126,7 @@ class ClusterSuggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """The number and the evidence, in plain types."""
-        return {
-            **facts(self, "n_clusters", "best", "p_value", "caution", "shape"),
-            "candidates": [
-                {
-                    "n_clusters": c.n_clusters,
-                    "silhouette": c.silhouette,
-                    "cloud_silhouette": c.cloud,
-                    "within": c.within,
-                    "gap": c.gap,
-                }
-                for c in self.candidates
-            ],
-        }
+        return facts(self, "n_clusters", "best", "p_value", "caution", "shape", "candidates")
 
 
 @dataclass(frozen=True)

@@ -627,8 +627,6 @@ class Difference(AsDict):
         be as large if for each question either model were equally likely to be the better one.
     adjusted : float
         The same for all pairs of models together (Holm, 1979).
-    disagree : float
-        The share of answers that only one of them gives.
     objects : tuple of ObjectDifference
         Where they differ most.
     """
@@ -640,7 +638,6 @@ class Difference(AsDict):
     high: float
     p_value: float
     adjusted: float
-    disagree: float
     objects: tuple[ObjectDifference, ...]
 
 
@@ -772,7 +769,6 @@ def compare_models(
                 high=high,
                 p_value=p,
                 adjusted=together,
-                disagree=float(np.abs(gap).mean()),
                 objects=_where_they_differ(S, gap),
             )
             for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)

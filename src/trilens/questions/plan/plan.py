@@ -182,7 +182,7 @@ class Plan(Tabular):
     @property
     def aim(self) -> str:
         """The target, and what it is measured in."""
-        return f"{AIMS[self.goal].scale or self.quality}: {self.target:g}"
+        return words.plan_aim(self.goal, self.target)
 
     def expected(self, answers: float) -> Expected:
         """The quality that this many answers give, with its 95 % interval."""
@@ -365,7 +365,7 @@ def plan(
         goal=goal,
         n_objects=n,
         kind=best.kind,
-        quality=aim.quality,
+        quality=words.PLAN_QUALITIES[goal],
         target=wanted,
         answers=best.answers,
         low=best.low,
@@ -627,7 +627,7 @@ def _remarks(made: Plan, pilot: Statements | None) -> Iterator[str]:
             raters=counted(made.bought.raters, "rater"),
             questions=counted(made.bought.questions, "question"),
             price=made.bought.price,
-            expected=expected_quality(made.goal, made.quality, made.bought.expected),
+            expected=expected_quality(made.goal, made.bought.expected),
         )
     if pilot is not None and pilot.chosen is not None:
         yield NOTES["chosen"]
@@ -658,7 +658,7 @@ def _study_yaml(made: Plan, objects: str) -> str:
     who = made._work
     return f"""# {who.raters:,} raters, {who.total:,} answers of kind {made.kind}, \
 for the goal {made.goal} ({made.aim}).
-# Expect {expected_quality(made.goal, made.quality, made.expected(who.own))}.
+# Expect {expected_quality(made.goal, made.expected(who.own))}.
 # Put the objects where `objects` says, then: trilens survey check .
 title: Which are alike?
 kind: {made.kind}

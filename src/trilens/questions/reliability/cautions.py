@@ -23,6 +23,8 @@ FEW_APPEARANCES = 25
 _LEVEL = 0.001
 #: From this error rate on it is said.
 _MANY_WRONG = 0.25
+#: Cautions that name raters.
+OF_RATERS = {"guessing", "differs", "inverted", "unclear", "same-place", "one-rater"}
 #: With fewer repeated questions their agreement is not judged.
 _FEW_REPEATS = 50
 

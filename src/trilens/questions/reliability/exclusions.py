@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from trilens import words
 from trilens._parameters import shown, wrong
 from trilens._tabular import AsDict
-from trilens._typing import AnyArray, BoolArray, IntArray
+from trilens._typing import AnyArray, BoolArray
+from trilens.ask import in_ids_of
 from trilens.calibration import (
     CATCH_TRIALS_PASSED,
 )
@@ -20,7 +22,7 @@ from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.columns import as_array, as_list, is_missing
 from trilens.statements.combine import question_keys
-from trilens.statements.selection import Selection, step_of
+from trilens.statements.selection import Selection, Step, step_of
 
 #: Correct answers as statements, or the correct answer to each row, None or empty for ordinary
 #: questions.
@@ -66,7 +68,7 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
     given = statements.triples[:, answer_column(statements.kind)]
     if isinstance(catch, Statements):
         key, answer, _ = question_keys(statements)
-        test_key, test_answer = _same_objects(statements, catch, "catch")
+        test_key, test_answer, _ = question_keys(in_ids_of(statements, catch, "catch"))
         right_of = dict(zip(test_key.tolist(), test_answer.tolist(), strict=True))
         asked = np.isin(key, test_key)
         if not asked.any():
@@ -115,8 +117,8 @@ def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
     if repeated is None:
         return None
     if isinstance(repeated, Statements):
-        keys, _ = _same_objects(statements, repeated, "repeated")
-        return np.isin(question_keys(statements)[0], keys)
+        wanted = question_keys(in_ids_of(statements, repeated, "repeated"))[0]
+        return np.isin(question_keys(statements)[0], wanted)
     mask = as_array(repeated, "repeated")
     if mask.shape != (len(statements),) or mask.dtype.kind != "b":
         allowed = f"Statements, or True or False for each of the {len(statements):,} statements"
@@ -131,30 +133,6 @@ def is_marked(values: AnyArray) -> BoolArray:
     [True, False, False, True]
     """
     return np.array([str(value).strip().casefold() not in _NO for value in values.tolist()], bool)
-
-
-def _same_objects(
-    statements: Statements, other: Statements, what: str
-) -> tuple[IntArray, AnyArray]:
-    """Keys and answers of other statements, in the numbers of these."""
-    if other.kind != statements.kind:
-        raise ParameterError(
-            f"{parameter_name(what)} has statements of kind {other.kind}, but the answers are of "
-            f"kind {statements.kind}; give statements of the same kind",
-            parameter=what,
-        )
-    seen = sorted({other.names[i] for i in np.unique(other.triples)})
-    unknown = [name for name in seen if name not in statements.ids]
-    if unknown:
-        raise ParameterError(
-            f"{parameter_name(what)} names {shown(unknown[0])}, which is not in the statements "
-            f"({len(unknown):,} of {len(seen):,} objects); use the same names",
-            parameter=what,
-        )
-    new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
-    same = Statements(new[other.triples], statements.n_objects, kind=other.kind)
-    key, answer, _ = question_keys(same)
-    return key, answer
 
 
 @dataclass(frozen=True)
@@ -206,42 +184,34 @@ def exclusions_of(
     found: list[Exclusion] = []
     kept: BoolArray = np.ones(m, dtype=bool)
 
-    def rule(text: str, mark: str, hit: BoolArray, done: bool, names: tuple[str, ...] = ()) -> None:
+    def rule(mark: str, hit: BoolArray, done: bool, names: tuple[str, ...] = ()) -> None:
         nonlocal kept
-        step = step_of(statements, text, kept, ~hit)
+        step = step_of(statements, words.exclusion_rule(mark, unit), kept, ~hit)
         marks[hit & (marks == "")] = mark
         kept = kept & ~hit
-        found.append(
-            Exclusion(text, done, names, step.answers, step.raters, step.left, step.raters_left)
-        )
+        found.append(_exclusion(step, done, names))
 
     if selection is not None:
-        found += [
-            Exclusion(s.rule, True, (), s.answers, s.raters, s.left, s.raters_left)
-            for s in selection.steps
-        ]
+        found += [_exclusion(step, True) for step in selection.steps]
         marks[~selection.kept] = "left-out"
         kept = selection.kept.copy()
     if catch.asked.any():
-        rule("answers to test questions", "test-question", catch.asked, True)
+        rule("test-question", catch.asked, True)
     if who is None:
         return tuple(found), marks
     text_of = np.array([str(name) for name in who.tolist()])
-    for text, mark, judged in (
-        (f"{unit}s who failed the test questions", "failed-tests", _failed),
-        (f"{unit}s with most answers in one place", "one-place", lambda c: c.one_place),
-        (f"{unit}s with answers no better than guesses", "guessing", lambda c: c.guessing),
-        (
-            f"{unit}s with answers opposite to the others'",
-            "inverted",
-            lambda c: c.verdict == "inverted",
-        ),
-    ):
-        names = tuple(check.rater for check in checks if judged(check))
-        if names:
-            rule(text, mark, np.isin(text_of, names), False, names)
+    flagged = {
+        "failed-tests": [c for c in checks if c.catch_right < CATCH_TRIALS_PASSED * c.catch_asked],
+        "one-place": [c for c in checks if c.one_place],
+        "guessing": [c for c in checks if c.guessing],
+        "inverted": [c for c in checks if c.verdict == "inverted"],
+    }
+    for mark, those in flagged.items():
+        if those:
+            names = tuple(check.rater for check in those)
+            rule(mark, np.isin(text_of, names), False, names)
     return tuple(found), marks
 
 
-def _failed(check: RaterCheck) -> bool:
-    return check.catch_right < CATCH_TRIALS_PASSED * check.catch_asked
+def _exclusion(step: Step, done: bool, names: tuple[str, ...] = ()) -> Exclusion:
+    return Exclusion(step.rule, done, names, step.answers, step.raters, step.left, step.raters_left)

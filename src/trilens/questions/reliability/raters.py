@@ -34,7 +34,7 @@ from trilens.maps.held_out import QUICKLY, Chances, folds_of, held_out, parts_of
 from trilens.maps.map import predicted
 from trilens.questions.reliability.affinity import sense_of, usual_sense
 from trilens.statements import Kind, Statements
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import questions
 
 #: What is said of a rater: *careless* fits neither the others nor themselves; *inverted* says
 #: the opposite of the others; *differs* does not fit the others, and yet knows what to say;
@@ -51,8 +51,8 @@ _MANY = 30_000
 _ENOUGH, _FOR_EACH = 50_000, 50
 #: A weak penalty, which leaves a map as sharp as careful answers make it.
 _WEAK_L2 = 0.01
-#: Fewer answers are not divided.
-_FEWEST = 50
+#: Fewer answers are not divided, nor those about more objects, which would take minutes.
+_FEWEST, _MOST_OBJECTS = 50, 20_000
 #: Into how many parts raters are divided, round by round: in each round those who seem careless
 #: count less for the maps.
 FOLDS = (5, 5, 8)
@@ -112,8 +112,8 @@ def looked_at(statements: Statements, random_state: int) -> IntArray:
 
 
 def can_hold_out(statements: Statements) -> bool:
-    """Whether there are enough statements to learn from some and predict the others."""
-    return len(statements) >= _FEWEST and statements.n_objects >= 4
+    """Whether some statements can be learned from, and the others predicted, in a short time."""
+    return len(statements) >= _FEWEST and 4 <= statements.n_objects <= _MOST_OBJECTS
 
 
 def hold_out(
@@ -133,7 +133,7 @@ def hold_out(
     better are taken. All answers of a rater are held out together; without raters, or with one,
     all answers to a question. Of very many answers there are two folds.
     """
-    unit = question_keys(statements)[0] if rater is None else rater
+    unit = questions(statements)[0] if rater is None else rater
     units = len(np.unique(unit))
     if units < 2:  # one question, again and again: nothing to keep together
         unit, units = np.arange(len(statements)), len(statements)
@@ -528,8 +528,8 @@ class RaterCheck(AsDict):
     ----------
     rater : str
     answers : int
-    median_seconds, fast_seconds : float or None
-        The median response time, and the one below which a tenth of the answers fall.
+    median_seconds : float or None
+        The median response time.
     agreement : float or None
         The share of the other raters' answers to the same questions that equal this rater's;
         each question counts once. None where nobody else was asked the same questions.
@@ -562,7 +562,6 @@ class RaterCheck(AsDict):
     rater: str
     answers: int
     median_seconds: float | None
-    fast_seconds: float | None
     agreement: float | None
     compared: int
     within: float | None
@@ -598,7 +597,7 @@ def check_raters(
     answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
     predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
     share, one_place = _same_place(statements, rater, n)
-    median, fast = _seconds(statements, rater, n)
+    median = _median_seconds(statements, rater, n)
     # chosen questions are harder than others: they do not count
     kept = statements.asked_at_random
     cells = cells_of(statements.take(kept), rater[kept])
@@ -610,7 +609,6 @@ def check_raters(
             rater=str(names[i]),
             answers=int(answers[i]),
             median_seconds=median[i],
-            fast_seconds=fast[i],
             agreement=None if np.isnan(agreement[i]) else float(agreement[i]),
             compared=int(compared[i]),
             within=None if np.isnan(within[i]) else float(within[i]),
@@ -627,6 +625,7 @@ def check_raters(
             one_place=bool(one_place[i]),
         )
         for i in by_name
+        if str(names[i])
     )
 
 
@@ -650,15 +649,10 @@ def _same_place(
     return share, (placed >= FEW_ANSWERS) & unlikely & (share >= 0.6)
 
 
-def _seconds(
-    statements: Statements, rater: IntArray, n_raters: int
-) -> tuple[list[float | None], list[float | None]]:
+def _median_seconds(statements: Statements, rater: IntArray, n_raters: int) -> list[float | None]:
     if statements.seconds is None:
-        return [None] * n_raters, [None] * n_raters
+        return [None] * n_raters
     order = np.argsort(rater, kind="stable")
     parts = np.split(statements.seconds[order], np.cumsum(np.bincount(rater))[:-1])
     known = [part[np.isfinite(part)] for part in parts]
-    return (
-        [float(np.median(part)) if len(part) else None for part in known],
-        [float(np.quantile(part, 0.1)) if len(part) else None for part in known],
-    )
+    return [float(np.median(part)) if len(part) else None for part in known]

@@ -32,9 +32,9 @@ from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.kind import doubt_kind
 from trilens.maps.likelihood import in_own_order
-from trilens.maps.raters import group_raters
 from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
 from trilens.questions.reliability.cautions import (
+    OF_RATERS,
     Caution,
     about_amounts,
     about_appearances,
@@ -77,11 +77,6 @@ from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
 from trilens.statements.table import own_questions
 from trilens.study_design import design
-
-#: Raters whose errors cannot be determined by the others' answers.
-_OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
-#: Of files too large to hold, answers about more objects are not predicted: that takes minutes.
-_MOST_PREDICTED = 20_000
 
 
 @dataclass(frozen=True)
@@ -241,8 +236,8 @@ def reliability(
     ----------
     answers : Fit, path, Answers, Statements, a table or (m, 3) array
         Of any kind. Raters are checked where they are known; otherwise rounds, where these are.
-        Places on the screen are checked where they are known. Of files too large to hold, single
-        raters are not checked, and the parameters below do not apply.
+        Places on the screen are checked where they are known. Of files too large to hold, raters
+        are checked but not named, and the parameters below do not apply.
     by : str, dict from rater to group, or (m,) list, optional
         Groups of raters to compare, as in `trilens.compare_groups`.
     catch : Statements, or (m,) list, optional
@@ -387,9 +382,11 @@ def _checked(
         tests,
         predictions.fields.get("raters", ()),
     )
-    kept = slice(None) if counting is None else np.flatnonzero(counting)
-    whose = None if who is None else who[kept]
-    questions, pairs = ((), ()) if between is None else disagreements(given[kept], whose)
+    questions: tuple[Disagreement, ...] = ()
+    pairs: tuple[Disagreement, ...] = ()
+    if between is not None:
+        asked = ordered if counting is None else in_own_order(given.take(counting))[0]
+        questions, pairs = disagreements(asked, raters_of(asked)[1])
     return Reliability(
         kind=given.kind,
         collected=collected,
@@ -516,11 +513,13 @@ def _held_out(
         verdicts: list[Verdict] = ["not judged"] * len(names)
         if not noise:
             verdicts = verdicts_of(part, inside, len(names), judgement, seed)
+        if str(names[0]) == "":
+            verdicts[0] = "not judged"  # several people, perhaps
         checks = check_raters(given, names, rater, inside, predicted, judgement, verdicts, tests)
-        others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
+        others = sum(v in words.OTHER_VIEWS for v in verdicts)
         share = max(judgement.share - others / len(names), 0.0)
         cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
-        rows = np.flatnonzero([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
+        rows = np.flatnonzero([verdicts[r] not in words.OTHER_VIEWS for r in inside])
         if len(rows):
             # what those of another view get wrong, the map of the others does not know
             last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
@@ -542,44 +541,33 @@ def _held_out(
 
 
 def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
-    """What is known of files that are too large to hold: by some of their answers, or all."""
+    """What is known of files that are too large to hold, by the answers that the fit looked at.
+
+    Raters have numbers there, not their names.
+    """
     inner, rank = fitted.canonical
-    sample, kind = inner.sample, inner.sample.kind
-    # who the raters are is not known there
-    S = Statements(sample.triples, sample.n_objects, names=sample._names, kind=kind)
-    collected = {
-        "answers": fitted.n_answers,
-        "used": fitted.n_answers,
-        "raters": len(group_raters(sample) or ()),
-        "objects": fitted.n_objects,
-    }
+    S = inner.sample
+    found = _checked(_Used.of(S, None, None, None), S, inner, None, fitted.seed)
+    collected = {**found.collected, "answers": fitted.n_answers, "used": fitted.n_answers}
     if inner.passes is not None and inner.passes.counts.n_skipped:
         collected["skipped"] = inner.passes.counts.n_skipped
-    told = [Caution("kind", {"kind": kind})] if answers.kind_assumed else []
+    told = [Caution("kind", {"kind": S.kind})] if answers.kind_assumed else []
     told.append(Caution("counted", {"answers": fitted.n_answers, "looked_at": len(S)}))
-    between, _, no_ceiling = agreement_of(S)
-    predictions = _HeldOut(inner)
-    if fitted.n_objects <= _MOST_PREDICTED:
-        predictions = _held_out(S, {}, inner, fitted.seed)
-    best, best_ends = reachable_share(between, S, inner.probabilities)
-    return Reliability(
-        kind=kind,
+    told += about_appearances(fitted.names, fitted.asked)
+    for caution in found.cautions:
+        if caution.code in OF_RATERS:
+            told.append(replace(caution, names=()))
+        elif caution.code not in {each.code for each in told}:
+            told.append(caution)
+    return replace(
+        found,
         collected=collected,
-        cautions=(
-            *told,
-            *predictions.cautions,
-            *about_appearances(fitted.names, fitted.asked),
-            *about_design(inner.design),
-        ),
-        chance=chance(kind),
-        parts=S.connected_parts[rank],
+        cautions=tuple(told),
+        parts=found.parts[rank],
         marks=np.zeros(0, dtype="U13"),
-        between=between,
-        no_ceiling=no_ceiling,
-        reachable=best,
-        reachable_interval=best_ends,
+        raters=(),
+        exclusions=(),
         conditions=tuple(map(str, answers.where)),
-        **predictions.fields,
     )
 
 
