@@ -45,7 +45,7 @@ from trilens.statements.layout import ColumnsLike
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
-from trilens.statements.table import REPEATS, AnswerTable
+from trilens.statements.table import REPEAT, AnswerTable
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs. None:
 #: those that would need more than `HELD_SHARE` of the memory that is available.
@@ -53,6 +53,11 @@ STREAMED_BYTES: int | None = None
 HELD_SHARE = 0.25
 #: Files from so many bytes on are counted where counts are enough, however much memory there is.
 COUNTED_BYTES = 1 << 24
+#: How files are to be read: parameters of `read_statements`.
+_READING = (
+    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
+    "rater_from_name", "questions", "reason_random", "skip_bad",
+)  # fmt: skip
 #: What columns say that counts do not keep: who answered, on which screen, and why it was asked.
 _NOT_IN_COUNTS = {"rater", "question", "reason"}
 #: What reading takes at most, by the bytes of a file (measured: 6 for CSV, 12 for Parquet; what is
@@ -238,19 +243,7 @@ class Answers:
     @property
     def options(self) -> dict[str, Any]:
         """How the files are to be read: what the functions that read files take."""
-        return {
-            "kind": self.kind,
-            "columns": self.columns,
-            "objects": self.objects,
-            "preset": self.preset,
-            "header": self.header,
-            "counts_from": self.counts_from,
-            "encoding": self.encoding,
-            "rater_from_name": self.rater_from_name,
-            "questions": self.questions,
-            "reason_random": self.reason_random,
-            "skip_bad": self.skip_bad,
-        }
+        return {name: getattr(self, name) for name in _READING}
 
     @property
     def n_statements(self) -> int:
@@ -272,7 +265,7 @@ class Answers:
         Itself where there are none.
         """
         reading = None if self.in_counts or self._once else self.reading
-        if reading is None or not reading.set_aside.keys() & set(REPEATS):
+        if reading is None or REPEAT not in reading.set_aside:
             return self
         return Answers(
             self.source,

@@ -1,3 +1,5 @@
+"""Every command, on the paper's cars by counting, and on small studies with a map."""
+
 from __future__ import annotations
 
 import html
@@ -5,6 +7,7 @@ import html
 import numpy as np
 import pytest
 
+import trilens as tl
 from carlabels import car_classes
 from commandline import facts, run
 from trilens import analysis  # noqa: F401  (registers every question)
@@ -29,27 +32,27 @@ def classes(cars, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def fitted(t_all, tmp_path_factory):
-    path = tmp_path_factory.mktemp("fit") / "cars.fit"
-    run("fit", t_all, "-o", path)
-    return path
+def groups(tmp_path_factory):
+    """Answers about three groups of objects, their fit, and the groups as labels."""
+    folder = tmp_path_factory.mktemp("groups")
+    drawn = mixture(18, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    S = simulate_statements(drawn.points, 450, random_state=2)
+    write_statements(S, folder / "answers.csv")
+    run("fit", folder / "answers.csv", "-o", folder / "study.fit")
+    rows = [f"{i},{'abc'[label]}" for i, label in enumerate(drawn.labels)]
+    (folder / "labels.csv").write_text("\n".join(["object,label", *rows]) + "\n")
+    return folder
 
 
-def test_every_command_has_help_with_an_example():
-    listed = run("--help").stdout
-    for name in COMMANDS:
-        assert f"  {name} " in listed
-        assert f"Example: trilens {name}" in run(name, "--help").stdout
-
-
-def test_the_help_has_groups_and_whole_sentences():
+def test_help():
     listed = run("--help").stdout
     places = [listed.index(f"\n{title}:") for title in GROUPS]
     assert places == sorted(places)
-    assert "..." not in listed.partition("Analyze:")[2]
-
-
-def test_options_for_reading_files_are_shown_when_asked_for():
+    assert "..." not in listed.partition("Analyze:")[2], "whole sentences"
+    for name in COMMANDS:
+        assert f"  {name} " in listed
+        assert f"Example: trilens {name}" in run(name, "--help").stdout
+    # options for reading files are shown when asked for
     for command in ([], ["medoid"]):
         short, whole = run(*command, "--help").stdout, run(*command, "--help-all").stdout
         assert "--help-all" in short
@@ -59,6 +62,9 @@ def test_options_for_reading_files_are_shown_when_asked_for():
     plan = run("plan", "--help").stdout
     assert "Reading FILE" not in plan
     assert "--kind" in plan
+    said = " ".join(run("graph", "--help").stdout.split())
+    assert "two objects are neighbors when fewer than K others lie in their lens" in said
+    assert "_TRILENS_COMPLETE" in run("completion", "bash").stdout
 
 
 def test_a_typing_error_gets_a_suggestion():
@@ -76,14 +82,6 @@ def test_convert_and_reduce_take_an_output_as_all_others(tmp_path):
         assert "name the file to write" in run(command, file, status=2).stderr
         both = run(command, file, tmp_path / "one.csv", "-o", tmp_path / "two.csv", status=2)
         assert "two outputs" in both.stderr
-        run(command, file, "-o", file, status=1)
-
-
-def test_raters_are_in_the_order_of_their_numbers(tmp_path):
-    file = tmp_path / "a.csv"
-    rows = [f"a,b,c,{who}" for who in (10, 9, "x", 1)]
-    file.write_text("\n".join(["odd,other_1,other_2,rater", *rows]) + "\n")
-    assert [each["rater"] for each in facts("describe", file)["raters"]] == ["1", "9", "10", "x"]
 
 
 def test_the_commands_offer_every_method():
@@ -92,16 +90,20 @@ def test_the_commands_offer_every_method():
     assert options.METHODS["classify"] == METHODS
 
 
-def test_describe(t_all, cars):
+def test_describe(t_all, cars, tmp_path):
     found = facts("describe", t_all)
     assert found["statements"] == 6757
     assert found["appearances"] == {"min": 292, "mean": 337.85, "max": 478}
     assert found["triples_possible"] == 34220
     assert found["coverage_percent"] == pytest.approx(19.745, abs=0.01)
     assert found["median_seconds"] is None
-    survey = facts("describe", cars / "survey_data.csv")
-    assert survey["median_seconds"] == pytest.approx(4.02, abs=0.01)
-    assert "146" in run("describe", cars / "survey_data.csv").stdout
+    survey = run("describe", cars / "survey_data.csv").stdout
+    assert "4.02 s" in survey
+    assert "146" in survey
+    file = tmp_path / "a.csv"
+    rows = [f"a,b,c,{who}" for who in (10, 9, "x", 1)]
+    file.write_text("\n".join(["odd,other_1,other_2,rater", *rows]) + "\n")
+    assert [each["rater"] for each in facts("describe", file)["raters"]] == ["1", "9", "10", "x"]
 
 
 def test_depth_is_the_share_of_being_chosen(t_all):
@@ -113,20 +115,31 @@ def test_depth_is_the_share_of_being_chosen(t_all):
     assert run("depth", t_all).stdout.splitlines()[1].startswith("44 ")
 
 
-def test_medoid_of_all_and_of_each_class(t_all, fitted, classes):
-    found = facts("medoid", fitted, "--labels", classes)
-    assert found["medoid"] == "44"
-    assert set(found["per_class"]) == {"ordinary", "sports", "off-road"}
-    assert found["per_class"]["sports"]["statements"] < 100
-    assert "44" in run("medoid", t_all, "--labels", classes, "--method", "depth").stdout
+def test_local_depth(groups):
+    file = groups / "answers.csv"
+    found = facts("depth", file, "--local", 0.2)
+    S = tl.read_statements(file)
+    assert list(found["local_depth"].values()) == tl.local_depth(S, 0.2).tolist()
+    assert found["share"] == 0.2
+    assert run("depth", file, "--local", 0.2).stdout.startswith("object  local")
+    run("depth", file, "--local", 2, status=2)
 
 
-def test_outliers(t_all, fitted):
+def test_medoid_of_all_and_of_each_class(t_all, classes, groups):
+    by_counting = run("medoid", "-", "--labels", classes, "--method", "depth", "--json",
+                      stdin=t_all.read_text())  # fmt: skip
+    assert '"medoid": "44"' in by_counting.stdout
+    found = facts("medoid", groups / "study.fit", "--labels", groups / "labels.csv")
+    assert set(found["per_class"]) == {"a", "b", "c"}
+    assert found["per_class"]["a"]["statements"] < 100
+
+
+def test_outliers(t_all, groups):
     found = facts("outliers", t_all, "--n", 4, "--method", "depth")
     assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]
     share = ("--contamination", 0.1, "--method", "depth")
-    assert len(facts("outliers", t_all, *share)["outliers"]) == 6
-    default = facts("outliers", fitted)
+    assert len(facts("outliers", groups / "answers.csv", *share)["outliers"]) == 2
+    default = facts("outliers", groups / "study.fit")
     assert default["method"] == "choice"
     assert len(default["outliers"]) == default["suggested"]
     run("outliers", t_all, "--n", 1, "--contamination", 0.1, status=2)
@@ -146,6 +159,24 @@ def test_classify(t_all, cars, tmp_path, method):
     assert found["parameters"]
 
 
+def test_who_votes_where_nobody_is_a_neighbor(groups, tmp_path):
+    S = tl.read_statements(groups / "answers.csv")
+    tl.write_statements(S.take((S.triples != S.names.index("0")).all(axis=1)), tmp_path / "a.csv")
+    (tmp_path / "objects.txt").write_text("\n".join(map(str, range(18))))
+    lines = (groups / "labels.csv").read_text().splitlines()
+    (tmp_path / "some.csv").write_text("\n".join([lines[0], *lines[3:]]))
+    words = ("classify", tmp_path / "a.csv", "--objects", tmp_path / "objects.txt")
+    words += ("--labels", tmp_path / "some.csv", "--method")
+    nearest, random = (facts(*words, "krng", "--alone", a) for a in ("nearest", "random"))
+    assert any("so the most frequent class: 0" in remark for remark in nearest["remarks"])
+    assert any("so a class at random: 0" in remark for remark in random["remarks"])
+    assert random["labels"]["1"] == nearest["labels"]["1"]
+    seeds = [("krng", "--alone", "random", "--seed", seed) for seed in range(8)]
+    assert len({facts(*words, *seed)["labels"]["0"] for seed in seeds}) > 1
+    refused = run(*words, "depth", "--alone", "random", status=1).stderr
+    assert "--alone is for the method krng" in refused
+
+
 @pytest.mark.parametrize("method", ["krng", "lensmap"])
 def test_cluster(t_all, classes, method):
     options = ("--n-clusters", 3, "--labels", classes, "--method", method)
@@ -156,41 +187,33 @@ def test_cluster(t_all, classes, method):
     assert found["parameters"]["k"] == 10
 
 
-def test_graph(t_all, tmp_path):
+def test_graph(groups, tmp_path):
+    answers = groups / "answers.csv"
     files = [tmp_path / f"graph.{ending}" for ending in ("csv", "graphml", "npz")]
-    (edges,) = {facts("graph", t_all, "-k", 5, "-o", file)["edges"] for file in files}
+    (edges,) = {facts("graph", answers, "-k", 5, "-o", file)["edges"] for file in files}
     table, graphml, arrays = files
     header, *rows = table.read_text().splitlines()
     assert header.replace('"', "") == "source,target,weight"
     assert len(rows) == graphml.read_text().count("<edge ") == len(np.load(arrays)["source"])
-    assert len(rows) == edges > 60
+    assert len(rows) == edges > 18
 
 
-def test_embed(t_all, tmp_path):
+def test_embed(groups, tmp_path):
     out = tmp_path / "map.csv"
-    found = facts("embed", t_all, "--method", "lensmap", "--dim", 3, "-o", out)
+    found = facts("embed", groups / "answers.csv", "--method", "lensmap", "--dim", 3, "-o", out)
     assert found["violations"] < 0.4
     lines = out.read_text().splitlines()
     assert lines[0].replace('"', "") == "object,x1,x2,x3"
-    assert len(lines) == 61
+    assert len(lines) == 19
 
 
 def test_convert_and_reduce(t_all, tmp_path):
     run("convert", t_all, tmp_path / "t.parquet", "--to", "closer")
-    assert facts("describe", tmp_path / "t.parquet")["kind"] == "closer"
-    assert facts("describe", tmp_path / "t.parquet")["statements"] == 2 * 6757
+    described = facts("describe", tmp_path / "t.parquet")
+    assert (described["kind"], described["statements"]) == ("closer", 2 * 6757)
     reduced = facts("reduce", t_all, tmp_path / "r.csv")
     assert reduced["statements"] == 6056
     assert facts("describe", tmp_path / "r.csv")["repeated_triples"] == 0
-
-
-def test_standard_input(t_all):
-    found = facts("medoid", "-", "--method", "depth", stdin=t_all.read_text())
-    assert found["medoid"] == "44"
-
-
-def test_completion():
-    assert "_TRILENS_COMPLETE" in run("completion", "bash").stdout
 
 
 def test_objects_fix_the_order_and_add_unseen_ones(tmp_path):
@@ -218,11 +241,10 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
     assert "error_rate" not in run("cluster", file).stderr
 
 
-def test_cluster_says_whether_there_are_groups(tmp_path):
-    drawn = mixture(24, [[0, 0], [9, 0], [0, 9]], random_state=1)
-    for points, said in ((drawn.points, "groups: p = 0.0"), (gaussian(24).points, "No line")):
-        file = tmp_path / "answers.csv"
-        write_statements(simulate_statements(points, 1000, random_state=2), file)
+def test_cluster_says_whether_there_are_groups(groups, tmp_path):
+    cloud = tmp_path / "cloud.csv"
+    write_statements(simulate_statements(gaussian(12).points, 200, random_state=2), cloud)
+    for file, said in ((groups / "study.fit", "groups: p = 0.0"), (cloud, "No line")):
         assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr
 
 
@@ -233,8 +255,6 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     # of three, or of two beside a third: nothing is suggested
     assert "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns" in told
     advice = "--columns 'central=winner,other_1=other,other_2=third one'"
-    given = advice.split("'")[1]
-    run("medoid", file, "--columns", given)
     report = tmp_path / "report.html"
-    run("analyze", file, "--columns", given, "-o", report)
+    run("analyze", file, "--columns", advice.split("'")[1], "-o", report)
     assert html.unescape(report.read_text()).count(advice) == 1

@@ -59,9 +59,7 @@ def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: P
     for command in (["medoid"], ["outliers", "--n", "3"]):
         of_counts = facts(command[0], counts, *command[1:])
         of_file = facts(command[0], file, *command[1:], "--method", "depth")
-        of_file.pop("caution", None), of_counts.pop("caution", None)
-        of_file.pop("suggested", None), of_counts.pop("suggested", None)
-        for name in ("p_value", "p_gaussian"):
+        for name in ("caution", "suggested", "p_value", "p_gaussian"):
             of_file.pop(name, None), of_counts.pop(name, None)
         assert of_counts == of_file
     graphs = [tmp_path / "a.csv", tmp_path / "b.csv"]
@@ -93,28 +91,13 @@ def test_classes_from_counts(study: Path, counts: Path) -> None:
         assert set(told["labels"]) == set(truth)
         assert right >= 18, method
     (study / "other.csv").write_text("object,label\nn0,l\nn2,r\nn3,l\n")
+    printed = run("classify", counts, "--labels", study / "labels.csv", "-o", "-").stdout
+    assert printed.splitlines()[0] == '"object","label","predicted"'
+    assert len(printed.splitlines()) == 41
     line = ["classify", counts, "--labels", study / "other.csv"]
     error = run(*line, "--method", "depth", status=1).stderr
     assert "counted under other labels" in error
     assert "krng needs the statements" in run(*line, "--method", "krng", status=1).stderr
-
-
-def test_classes_are_written(study: Path, counts: Path, tmp_path: Path) -> None:
-    labels, out = study / "labels.csv", tmp_path / "classes.csv"
-    told = facts("classify", counts, "--labels", labels, "-o", out)
-    given = dict(tl.files.read_labels(labels))
-    assert dict(tl.files.read_labels(out)) == given | told["labels"]
-    printed = run("classify", counts, "--labels", labels, "-o", "-").stdout
-    assert printed.splitlines()[0] == '"object","label","predicted"'
-    assert len(printed.splitlines()) == 41
-
-
-def test_the_raters_of_a_large_file_are_written(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(answers, "STREAMED_BYTES", 1)
-    S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"], kind="central")
-    tl.write_statements(S, tmp_path / "s.parquet")
-    run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
-    assert '"bob",1,' in (tmp_path / "raters.csv").read_text()
 
 
 def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) -> None:
@@ -132,20 +115,20 @@ def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) ->
     assert "was cut short or damaged" in run("medoid", plain, status=1).stderr
 
 
-@pytest.mark.parametrize("command", ["depth", "describe"])
-def test_large_files_are_counted_as_they_come(study: Path, monkeypatch, command) -> None:
+def test_large_files_are_counted_as_they_come(study: Path, tmp_path: Path, monkeypatch) -> None:
     # that questions find the same, tests/test_ask.py says
-    small = facts(command, study / "all.parquet")
+    file = study / "all.parquet"
+    small = {command: facts(command, file) for command in ("depth", "describe")}
     monkeypatch.setattr(answers, "STREAMED_BYTES", 0)
-
-    def never(*arguments, **options):
-        raise AssertionError("the statements were read whole")
-
-    monkeypatch.setattr(answers, "read_files", never)
-    large = run(command, study / "all.parquet", "--json")
-    assert "counted 6,000 statements" in large.stderr
-    told = json.loads(large.stdout)
-    assert all(told[name] == small[name] for name in told if told[name] and name in small)
+    for command, whole in small.items():
+        large = run(command, file, "--json")
+        assert "counted 6,000 statements" in large.stderr
+        told = json.loads(large.stdout)
+        assert all(told[name] == whole[name] for name in told if told[name] and name in whole)
+    S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"], kind="central")
+    tl.write_statements(S, tmp_path / "s.parquet")
+    run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
+    assert '"bob",1,' in (tmp_path / "raters.csv").read_text()
 
 
 def test_wrong_usage(study: Path, tmp_path: Path) -> None:
@@ -190,8 +173,7 @@ def test_follow_once(study: Path, tmp_path: Path) -> None:
 
 def test_standard_input(tmp_path: Path) -> None:
     out = tmp_path / "c.npz"
-    told = json.loads(run("count", "-", "-o", out, "--json", stdin="a,b,c\nb,c,a\n").stdout)
-    assert told["statements"] == 2
+    assert facts("count", "-", "-o", out, stdin="a,b,c\nb,c,a\n")["statements"] == 2
     assert tl.read_counts(out).names == ("a", "b", "c")
 
 

@@ -43,8 +43,8 @@ def test_a_fit_is_written_and_serves_the_questions(folder):
     assert facts("describe", folder / "study.fit")["objects"] == 27
     said = run("medoid", folder / "study.fit", "--kind", "odd", status=2).stderr
     assert "--kind cannot be used with a fit" in said
-    run("analyze", folder / "study.fit", "-o", folder / "report.html")
-    assert "What the answers in study say" in (folder / "report.html").read_text()
+    run("analyze", folder / "line.fit", "-o", folder / "report.html")
+    assert "What the answers in line say" in (folder / "report.html").read_text()
     run("reliability", folder / "study.fit", "-o", folder / "reliability.html")
     assert "a fit already" in run("fit", folder / "line.fit", "-o", "x.fit", status=2).stderr
 

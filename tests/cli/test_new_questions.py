@@ -46,7 +46,7 @@ def test_a_tree_is_drawn_written_and_told(file, tmp_path):
 
 def test_a_tree_as_newick_and_json(file, tmp_path):
     out = tmp_path / "tree.nwk"
-    found = json.loads(run("hierarchy", file, "-o", out, "--json").stdout)
+    found = facts("hierarchy", file, "-o", out)
     assert out.read_text().strip() == found["newick"]
     assert {frozenset(branch) for branch in found["claimed"]} >= {
         frozenset(f"o{i}" for i in range(8)),
@@ -55,20 +55,26 @@ def test_a_tree_as_newick_and_json(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "status", "words"),
+    ("line", "status", "words"),
     [
-        (["-o", "tree.doc"], 2, "cannot tell the format of tree.doc"),
-        (["-o", "tree"], 2, "use one of .svg, .png, .pdf, .nwk"),
-        (["--images", "nowhere", "-o", "tree.png"], 1, "the folder nowhere of --images"),
+        ("hierarchy FILE -o tree.doc", 2, "cannot tell the format of tree.doc"),
+        ("hierarchy FILE -o tree", 2, "use one of .svg, .png, .pdf, .nwk"),
+        ("hierarchy FILE --images nowhere -o tree.png", 1, "the folder nowhere of --images"),
+        ("embed FILE", 2, "say what to write"),
+        ("embed FILE --distances d.doc", 1, "unknown ending .doc for a matrix of distances"),
+        ("embed FILE --distances d.csv --comparisons", 2, "cannot be used with --comparisons"),
+        ("embed FILE --distances FILE", 1, "is an input file"),
+        # before anything is fitted
+        ("analyze FILE --by planet --json", 1, "no column 'planet'"),
+        ("analyze FILE --by odd --json", 1, "column 'odd' holds objects"),
     ],
 )
-def test_a_tree_that_cannot_be_written_is_refused_first(
-    file, tmp_path, monkeypatch, options, status, words
-):
+def test_what_cannot_be_done_is_refused_first(file, tmp_path, monkeypatch, line, status, words):
     monkeypatch.chdir(tmp_path)
-    done = run("hierarchy", file, *options, status=status)
-    assert words in done.stderr
+    before = file.read_bytes()
+    assert words in run(*line.replace("FILE", str(file)).split(), status=status).stderr
     assert list(tmp_path.iterdir()) == []
+    assert file.read_bytes() == before
 
 
 def test_distances_and_coordinates_at_once(file, tmp_path):
@@ -96,26 +102,6 @@ def test_distances_as_json_and_on_the_screen(file, tmp_path):
     assert "without standard errors" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "words"),
-    [
-        ([], 2, "say what to write"),
-        (["--distances", "d.doc"], 1, "unknown ending .doc for a matrix of distances"),
-        (["--distances", "d.csv", "--comparisons"], 2, "cannot be used with --comparisons"),
-    ],
-)
-def test_embed_is_told_what_to_write(file, tmp_path, monkeypatch, options, status, words):
-    monkeypatch.chdir(tmp_path)
-    assert words in run("embed", file, *options, status=status).stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_distances_do_not_overwrite_the_answers(file):
-    before = file.read_bytes()
-    assert "is an input file" in run("embed", file, "--distances", file, status=1).stderr
-    assert file.read_bytes() == before
-
-
 @pytest.mark.slow
 def test_groups_are_compared_by_a_column(file, tmp_path):
     some, out = tmp_path / "some.csv", tmp_path / "r.html"
@@ -136,16 +122,6 @@ def test_groups_in_a_table_are_those_of_its_raters(tmp_path):
     table.write_text("rater,group\n0,DE\n1,FR\n")
     assert groups_of(str(table)) == {"0": "DE", "1": "FR"}
     assert groups_of("country") == "country"
-
-
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [("planet", "no column 'planet'"), ("odd", "column 'odd' holds objects")],
-)
-def test_a_column_that_gives_no_groups_is_refused_before_anything_is_fitted(file, column, words):
-    done = run("analyze", file, "--by", column, "--json", status=1)
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +147,5 @@ def test_raters_are_compared(people, tmp_path):
 def test_two_raters_are_refused_in_one_line(tmp_path):
     few = tmp_path / "few.csv"
     write_statements(survey(["a"] * 2, n=12, each=60), few)
-    done = run("individuals", few, status=1)
-    assert "needs 4 raters or more with 20 answers or more" in done.stderr
-    assert done.stderr.count("\n") == 1
+    said = run("individuals", few, status=1).stderr
+    assert "needs 4 raters or more with 20 answers or more" in said

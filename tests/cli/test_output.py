@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import trilens as tl
-from commandline import run
+from commandline import facts, run
 from trilens.statements import Statements
 
 #: Any method will do where the point is what becomes of the table; this one is quick.
@@ -39,28 +39,34 @@ def read(path):
     return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
 
 
-@pytest.mark.parametrize(
-    ("command", "columns", "rows"),
-    [
-        (["medoid", "--method", "depth"], ["class", "medoid", "depth", "statements"], 1),
-        (["outliers", "--n", 3, "--method", "depth"], ["object", "depth", "score"], 3),
-        (["depth"], ["object", "depth", "from", "to", "statements"], 24),
-        (["cluster", *THREE_GROUPS], ["object", "label"], 24),
-        (["describe"], ["rater", "statements", "median_seconds", "agreement"], 3),
-        (["embed", "--method", "lensmap"], ["object", "x1", "x2"], 24),
-    ],
-)
-def test_every_table_can_be_written(file, tmp_path, command, columns, rows):
-    # of one command in every format, of the others in two
-    for ending in ("csv", "tsv", "json", "parquet") if command == ["depth"] else ("csv", "json"):
+#: The columns of each table, and how many rows it has.
+TABLES = {
+    "medoid --method depth": (["class", "medoid", "depth", "statements"], 1),
+    "outliers --n 3 --method depth": (["object", "depth", "score"], 3),
+    "depth": (["object", "depth", "from", "to", "statements"], 24),
+    "cluster --n-clusters 3 --method lensmap": (["object", "label"], 24),
+    "describe": (["rater", "statements", "median_seconds", "agreement"], 3),
+    "embed --method lensmap": (["object", "x1", "x2"], 24),
+}
+
+
+@pytest.mark.parametrize("line", TABLES)
+def test_every_table_can_be_written(file, tmp_path, line):
+    columns, rows = TABLES[line]
+    command, *options = line.split()
+    # of one command in every format, of the others in one
+    for ending in ("csv", "tsv", "json", "parquet") if line == "depth" else ("csv",):
         out = tmp_path / f"out.{ending}"
-        said = run(command[0], file, *command[1:], "-o", out)
+        said = run(command, file, *options, "-o", out)
         table = read(out)
         assert list(table.columns) == columns
         assert len(table) == rows
         assert "wrote" in said.stderr
         if "object" in columns and rows == 24:
             assert set(NAMES) <= set(table["object"])
+    # before the work
+    refused = run(command, file, "-o", tmp_path / "out.xlsx", status=2).stderr
+    assert ".csv, .tsv, .json, .parquet" in refused
 
 
 @pytest.mark.slow
@@ -69,11 +75,9 @@ def test_groups_are_labels_for_the_next_command(file, tmp_path):
     run("cluster", file, *THREE_GROUPS, "-o", groups)
     labels = read(groups)["label"]
     assert sorted(set(labels)) == [1, 2, 3]
-    facts = json.loads(
-        run("medoid", file, "--labels", groups, "--method", "depth", "--json").stdout
-    )
-    assert set(facts["per_class"]) == {"1", "2", "3"}
-    pure = json.loads(run("cluster", file, *THREE_GROUPS, "--labels", groups, "--json").stdout)
+    found = facts("medoid", file, "--labels", groups, "--method", "depth")
+    assert set(found["per_class"]) == {"1", "2", "3"}
+    pure = facts("cluster", file, *THREE_GROUPS, "--labels", groups)
     assert pure["purity"] == 1.0
     assert set(pure["clusters"].values()) == {0, 1, 2}
     printed = run("cluster", file, *THREE_GROUPS).stdout.splitlines()
@@ -112,17 +116,8 @@ def test_a_table_on_standard_output_is_alone_there(file):
         assert "method" not in out
 
 
-def test_an_ending_that_no_table_has_is_refused_before_the_work(file, tmp_path):
-    for command in ("medoid", "depth", "cluster", "outliers", "describe", "embed"):
-        said = run(command, file, "-o", tmp_path / "out.xlsx", status=2)
-        assert ".csv, .tsv, .json, .parquet" in said.stderr
-    assert list(tmp_path.iterdir()) == []
-    run("depth", file, "-o", file, status=1)
-
-
 def test_the_medoid_is_printed_with_its_uncertainty(file):
-    said = run("medoid", file).stderr
-    assert "(95% confidence)" in said
+    assert "(95% confidence)" in run("medoid", file).stderr
     few = run("medoid", file, "--method", "depth").stderr
     assert "could also be the most central (95% confidence): " in few
 

@@ -71,16 +71,13 @@ def test_one_line_says_what_is_wrong(words: list[Any], said: str) -> None:
     assert said in run("plan", *words, status=1).stderr
 
 
-def test_a_pilot_of_ten_answers(tmp_path: Path) -> None:
+def test_a_pilot_of_ten_answers_and_wrong_usage(tmp_path: Path) -> None:
     pilot = tmp_path / "pilot.csv"
     rows = [f"{i % 5},{(i + 1) % 5},{(i + 2) % 5}" for i in range(10)]
     pilot.write_text("central,other_1,other_2\n" + "\n".join(rows) + "\n")
     said = run("plan", "--pilot", pilot, status=1).stderr
     assert "the pilot has 10 answers about 5 objects; a plan needs 30" in said
     assert "of kind central" in run("plan", "--pilot", pilot, "--kind", "odd", status=1).stderr
-
-
-def test_wrong_usage(tmp_path: Path) -> None:
     assert "--goal" in run("plan", 60, "--goal", "truth", status=2).stderr
     assert "ending" in run("plan", 60, "--picture", tmp_path / "curve.txt", status=2).stderr
     assert ".yaml, .yml" in run("plan", 60, "-o", tmp_path / "plan.csv", status=2).stderr

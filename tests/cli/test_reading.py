@@ -1,26 +1,38 @@
-"""How the commands read files, and what they say of them."""
+"""How the commands read files, what they say of them, and what they refuse in one line."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from commandline import run
+from commandline import facts, run
+from trilens.cli import columns
+from trilens.files import read_statements
 
 SALMON = "head,winner,loser,puid,rt,score\n" + "".join(
     f"{a},{b},{c},p,1800,0.5\n"
     for a, b, c in [["cat", "dog", "cow"], ["dog", "cow", "cat"], ["cow", "cat", "pig"]]
 )
+OWN = "who,p,q,r,key\ns0,van,bus,car,2\ns1,bus,ski,van,1\ns0,ski,car,bus,3\n"
 
 
 @pytest.fixture
-def salmon(tmp_path):
-    (tmp_path / "s.csv").write_text(SALMON)
-    return tmp_path / "s.csv"
+def file(tmp_path):
+    """Write a file of answers."""
+
+    def write(text, name="answers.csv"):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path / name
+
+    return write
 
 
-def test_one_line_of_what_was_understood(salmon):
+@pytest.fixture
+def good(file):
+    return file("a,b,c\nb,c,d\nd,a,c\na,d,b\n", "good.csv")
+
+
+def test_one_line_of_what_was_understood(file):
+    salmon = file(SALMON)
     said = run("depth", salmon).stderr.splitlines()
     lines = [line for line in said if line.startswith("read ")]
     assert lines == [
@@ -28,80 +40,192 @@ def test_one_line_of_what_was_understood(salmon):
         f"near=winner, far=loser, rater=puid, seconds=rt; unused: score; "
         f"rt taken as ms (median 1,800)"
     ]
-    assert "read " not in run("depth", salmon, "--quiet").stderr
-    assert "anchor=" not in run("depth", salmon, "--quiet").output
-
-
-def test_describe_shows_it_in_full(salmon):
+    quiet = run("depth", salmon, "--quiet").output
+    assert "read " not in quiet
+    assert "anchor=" not in quiet
     shown = run("describe", salmon).stdout
     for words in ("anchor=head, near=winner", "left out", "score", "rt taken as ms", "1.80 s"):
         assert words in shown
-    found = json.loads(run("describe", salmon, "--json").stdout)
+    found = facts("describe", salmon)
     assert found["reading"]["columns"]["near"] == "winner"
     assert found["reading"]["left_out"] == ["score"]
     assert found["median_seconds"] == 1.8
 
 
-def test_bad_rows(tmp_path):
-    (tmp_path / "b.csv").write_text("a,b,c\n" + "a,a,c\n" * 17 + "NA,b,c\nb,c,a\n")
-    stopped = run("depth", tmp_path / "b.csv", status=1)
-    assert stopped.stderr.startswith(
-        f"Error: {tmp_path / 'b.csv'}, row 2: object 'a' appears twice"
-    )
-    assert len(stopped.stderr.splitlines()) == 1
-    skipped = run("depth", tmp_path / "b.csv", "--skip-bad").stderr.splitlines()
+def test_bad_rows(file, tmp_path):
+    bad = file("a,b,c\n" + "a,a,c\n" * 17 + "NA,b,c\nb,c,a\n")
+    stopped = run("depth", bad, status=1).stderr
+    assert stopped.startswith(f"Error: {bad}, row 2: object 'a' appears twice")
+    skipped = run("depth", bad, "--skip-bad").stderr.splitlines()
     assert skipped[0].endswith("18 bad rows skipped")
-    assert (
-        skipped[1]
-        == f"skipped {tmp_path / 'b.csv'}, row 2: object 'a' appears twice in one statement"
-    )
+    assert skipped[1] == f"skipped {bad}, row 2: object 'a' appears twice in one statement"
     assert skipped[11] == "skipped and 8 more bad rows"
-    run("depth", tmp_path / "b.csv", "--bad-rows", tmp_path / "bad.csv", "--quiet")
+    run("depth", bad, "--bad-rows", tmp_path / "bad.csv", "--quiet")
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 19
-    refused = run("depth", tmp_path / "b.csv", "--bad-rows", tmp_path / "b.csv", status=1)
-    assert "is an input file" in refused.stderr
+    assert "is an input file" in run("depth", bad, "--bad-rows", bad, status=1).stderr
 
 
-def test_options_of_the_command_line(tmp_path):
-    (tmp_path / "a.csv").write_text(
-        "n,x,y,z,w\n" + "1,a,b,c,c\n2,b,c,a,b\n3,c,a,d,a\n4,d,a,b,a\n" * 5
-    )
-    refused = run("depth", tmp_path / "a.csv", status=1).stderr
-    assert "--columns chosen=w,shown_1=x,shown_2=y,shown_3=z and --kind central or" in refused
+#: A file that is refused, the option that the message names, and what that option reads.
+ADVICE = {
+    "columns of three and a choice": (
+        "n,x,y,z,w\n" + "1,a,b,c,c\n2,b,c,a,b\n3,c,a,d,a\n4,d,a,b,a\n" * 5,
+        "--columns chosen=w,shown_1=x,shown_2=y,shown_3=z and --kind central or",
+        ["--columns", "chosen=w,shown_1=x,shown_2=y,shown_3=z", "--kind", "odd"],
+    ),
+    "columns that could be anything": (
+        "n,x,y,z\n1,a,b,c\n2,b,c,a\n3,c,a,b\n",
+        "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'",
+        ["--columns", "odd=z,other_1=x,other_2=y"],
+    ),
+    "letters of another encoding": (
+        "odd,other_1,other_2\né,b,c\n".encode("latin-1"),
+        "--encoding latin-1",
+        ["--encoding", "latin-1"],
+    ),
+    "places": (
+        "image1,image2,image3,choice\na,b,c,1\nc,a,b,2\n",
+        "--counts-from",
+        ["--counts-from", 1],
+    ),
+    "no header": ("x,y,z\na,b,c\nb,c,a\nc,a,b\nb,a,c\n", "--no-header", ["--no-header"]),
+}
+
+
+@pytest.mark.parametrize("case", ADVICE)
+def test_what_is_refused_names_the_option_that_reads_it(file, case):
+    text, advice, options = ADVICE[case]
+    path = file(text)
+    refused = run("depth", path, status=1).stderr
+    assert advice in refused
     assert "columns=" not in refused
-    (tmp_path / "w.csv").write_text("n,x,y,z\n1,a,b,c\n2,b,c,a\n3,c,a,b\n")
-    refused = run("depth", tmp_path / "w.csv", status=1).stderr
-    assert "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'" in refused
-    columns = "odd=z,other_1=x,other_2=y"
-    assert (
-        json.loads(run("describe", tmp_path / "w.csv", "--columns", columns, "--json").stdout)[
-            "kind"
-        ]
-        == "odd"
-    )
-    (tmp_path / "names.txt").write_text("van\nbus\ncar\n")
-    (tmp_path / "t.txt").write_text("1 2 0\n2 1 0\n")
-    done = run("depth", tmp_path / "t.txt", "--from", "things", "--objects", tmp_path / "names.txt")
+    assert run("depth", path, *options).stdout
+
+
+def test_numbers_with_a_list_of_names(file):
+    names, numbers = file("van\nbus\ncar\n", "names.txt"), file("1 2 0\n2 1 0\n", "t.txt")
+    done = run("depth", numbers, "--from", "things", "--objects", names)
     assert done.stdout.splitlines()[-1].startswith("van")
-    (tmp_path / "l.csv").write_bytes("odd,other_1,other_2\né,b,c\n".encode("latin-1"))
-    assert "--encoding latin-1" in run("depth", tmp_path / "l.csv", status=1).stderr
-    assert "é" in run("depth", tmp_path / "l.csv", "--encoding", "latin-1").stdout
-    (tmp_path / "p.csv").write_text("image1,image2,image3,choice\na,b,c,1\nc,a,b,2\n")
-    assert "--counts-from" in run("depth", tmp_path / "p.csv", status=1).stderr
-    run("depth", tmp_path / "p.csv", "--counts-from", 1)
-    (tmp_path / "h.csv").write_text("x,y,z\n" + "a,b,c\nb,c,a\nc,a,b\nb,a,c\n")
-    assert "--no-header" in run("depth", tmp_path / "h.csv", status=1).stderr
-    assert "x " in run("depth", tmp_path / "h.csv", "--no-header").stdout
 
 
-def test_a_folder_and_a_pattern(tmp_path):
+def test_a_folder_and_a_pattern(file, tmp_path):
     for name in ("1.csv", "2.csv"):
-        (tmp_path / name).write_text("odd,other_1,other_2\na,b,c\n")
+        file("odd,other_1,other_2\na,b,c\n", name)
     for path in (tmp_path, tmp_path / "*.csv"):
-        assert json.loads(run("describe", path, "--json").stdout)["statements"] == 2
+        assert facts("describe", path)["statements"] == 2
     # three words a line, and yet no statements
-    (tmp_path / "README.txt").write_text("odd,other_1,other_2\nread,me,first\n")
-    assert json.loads(run("describe", tmp_path, "--json").stdout)["statements"] == 2
+    readme = file("odd,other_1,other_2\nread,me,first\n", "README.txt")
+    assert facts("describe", tmp_path)["statements"] == 2
     assert "not read: README.txt" in run("depth", tmp_path).stderr
-    # by its own name it is read
-    assert "first" in run("depth", tmp_path / "README.txt").stdout
+    assert "first" in run("depth", readme).stdout, "by its own name it is read"
+
+
+# ---- trilens columns --------------------------------------------------------------------------
+
+
+def test_columns_through_a_pipe(file):
+    own = file(OWN)
+    shown = run("columns", own).stdout
+    assert "p       van, bus, ski" in shown
+    assert "fill in --columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'" in shown
+    found = facts("columns", own)
+    assert [each["name"] for each in found["columns"]] == ["who", "p", "q", "r", "key"]
+    assert found["columns"][4] == {"name": "key", "values": ["2", "1", "3"], "holds": None}
+    assert (found["option"], found["first"]) == (None, [])
+    said = ("--columns", "chosen=key,shown_1=p,shown_2=q,shown_3=r,rater=who", "--kind", "odd")
+    found = facts("columns", own, *said)
+    assert found["first"][0] == ["bus", "van", "car"]
+    assert found["raters"] == ["s0", "s1", "s0"]
+    assert f"keep: {' '.join(said)}" in run("columns", own, *said).stdout
+    whole = file("odd,other_1,other_2,vp\na,b,c,1\n")
+    assert "the names of the columns suffice" in run("columns", whole).stdout
+    found = facts("columns", whole)
+    assert (found["kind"], found["first"]) == ("odd", [["a", "b", "c"]])
+    assert [each["holds"] for each in found["columns"]] == ["odd", "other_1", "other_2", "rater"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "kept"),
+    [
+        ("odd\np,q,r\nkey\nwho\n", "chosen=key,shown_1=p,shown_2=q,shown_3=r,rater=who"),
+        ("odd\n2, 3, 4\n9\n5\n\n", "chosen=key,shown_1=p,shown_2=q,shown_3=r"),
+        ("closer\np,q,r\nr\n\n", "anchor=p,near=r,far=q"),
+    ],
+)
+def test_three_questions_in_a_terminal(file, monkeypatch, answers, kept):
+    monkeypatch.setattr(columns, "in_terminal", lambda: True)
+    own = file(OWN)
+    result = run("columns", own, stdin=answers)
+    assert f"keep: --columns {kept}" in result.stdout
+    assert "Which columns were shown" in result.stderr
+    kind = answers.split("\n")[0]
+    assert len(read_statements(own, columns=kept, kind=None if kind == "closer" else kind)) == 3
+
+
+# ---- one line and a status ----------------------------------------------------------------------
+
+
+def refused(*arguments, words, status=1):
+    """A command that fails says why in its last line."""
+    last = run(*arguments, status=status).stderr.strip().splitlines()[-1]
+    for word in words:
+        assert word in last
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["empty"]),
+        (b"central,other_1\na,b\n", ["other_2"]),
+        (b"a,b,c\nb,b,c\n", ["row 2", "'b'", "twice"]),
+        (b"\x00\x01\x02\xff\xfe\x00binary\x00", []),
+    ],
+)
+def test_bad_files(file, content, words):
+    refused("medoid", file(content, "bad.csv"), words=["bad.csv", *words])
+
+
+def test_files_that_are_cut_short_or_not_there(good, tmp_path):
+    whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
+    run("convert", good, whole)
+    cut.write_bytes(whole.read_bytes()[:-20])
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path in (cut, empty, tmp_path / "none.csv"):
+        refused("describe", path, words=[path.name])
+    refused("columns", tmp_path / "none.csv", words=["no such file"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ("object,label\na,1\nb,1\nzebra,2\nd,2\n", ["zebra"]),
+        ("object,label\na,1\nb,1\n", ["two classes"]),
+        ("thing,label\na,1\n", ["labels.csv", "object"]),
+    ],
+)
+def test_label_files(good, file, labels, words):
+    refused("classify", good, "--labels", file(labels, "labels.csv"), words=words)
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "status"),
+    [
+        ("cluster FILE --n-clusters 2 -k 0", ["-k"], 2),
+        ("outliers FILE --contamination 0.9", ["contamination"], 2),
+        ("medoid FILE --kind median", ["central"], 2),
+        ("nonsense", ["nonsense"], 2),
+        ("cluster FILE --n-clusters 9", ["9 clusters of 4 objects"], 1),
+        ("cluster FILE --n-clusters 2 --error-rate 0.7", ["2/3"], 1),
+        ("graph FILE -k 1 -o g.xyz", ["g.xyz", ".graphml"], 1),
+        ("cluster FILE --kind odd --method krng --n-clusters 2", ["map"], 1),
+        ("graph FILE --kind odd --method krng -k 1 -o g.csv", ["map"], 1),
+        ("convert FILE taken.csv", ["taken.csv"], 1),
+        ("convert FILE missing/x.csv", ["missing"], 1),
+    ],
+)
+def test_wrong_lines_write_nothing(good, tmp_path, monkeypatch, line, words, status):
+    folder = tmp_path / "out"
+    (folder / "taken.csv").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    refused(*line.replace("FILE", str(good)).split(), words=words, status=status)
+    assert [path.name for path in folder.iterdir()] == ["taken.csv"]

@@ -113,7 +113,7 @@ def test_bad_rows_of_tables(tmp_path: Path, ending: str) -> None:
 def test_things_with_their_names(data_dir: Path) -> None:
     things = data_dir / "things"
     S = read_statements(things / "test_10.txt", preset="things", objects=things / "unique_id.txt")
-    assert (S.kind, S.n_objects, S.names[0]) == ("odd", 1854, "aardvark")
+    assert (len(S), S.kind, S.n_objects, S.names[0]) == (50_000, "odd", 1854, "aardvark")
     rows = np.loadtxt(things / "test_10.txt", dtype=int)
     np.testing.assert_array_equal(S.triples, rows[:, [2, 0, 1]])
 

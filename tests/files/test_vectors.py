@@ -7,8 +7,8 @@ import pytest
 
 from trilens import Answers
 from trilens.errors import FormatError
-from trilens.files import read_features, read_matrix, read_vectors
-from trilens.files.vectors import read_vector_table
+from trilens.files import read_features, read_vectors
+from trilens.files.vectors import read_matched_matrix, read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
 
@@ -62,7 +62,7 @@ def test_a_first_column_that_counts_the_rows_is_no_coordinate(tmp_path):
     assert list(read_vectors(file, ["11", "13"])) == ["12", "13", "11"]
     # distances may well be 0, 1, 2
     file.write_text("0,1,2\n1,0,1\n2,1,0\n")
-    assert read_matrix(file).shape == (3, 3)
+    assert read_matched_matrix(file)[0].shape == (3, 3)
     (tmp_path / "v.jsonl").write_text('{"vector": [0, 5]}\n{"vector": [1, 7]}\n')
     assert read_vectors(tmp_path / "v.jsonl").shape == (2, 2)
 
@@ -85,7 +85,7 @@ def test_tables_and_arrays(tmp_path):
     np.save(tmp_path / "v.npy", X)
     np.testing.assert_array_equal(read_vectors(tmp_path / "v.npy"), X)
     (tmp_path / "m.csv").write_text("0,1\n2,3.5\n-1,0\n")
-    np.testing.assert_array_equal(read_matrix(tmp_path / "m.csv"), X)
+    np.testing.assert_array_equal(read_matched_matrix(tmp_path / "m.csv")[0], X)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_arrays_of_other_shapes(tmp_path):
         read_vectors(tmp_path / "v.npy")
     (tmp_path / "v.csv").write_text("object,x\na,1\n")
     with pytest.raises(FormatError, match="leave the names out"):
-        read_matrix(tmp_path / "v.csv")
+        read_matched_matrix(tmp_path / "v.csv")
 
 
 def test_features_are_blocks(tmp_path):
@@ -190,4 +190,5 @@ def test_a_symmetric_matrix_without_names_is_in_the_order_of_the_objects(tmp_pat
     D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
     np.savetxt(tmp_path / "d.csv", D, delimiter=",", fmt="%g")
     for objects in (["van", "bus", "car"], ["1", "2", "3"]):
-        np.testing.assert_array_equal(read_matrix(tmp_path / "d.csv", objects), D)
+        found, _ = read_matched_matrix(tmp_path / "d.csv", objects)
+        np.testing.assert_array_equal(found, D)

@@ -60,14 +60,6 @@ def test_other_answers_are_refused(y, kind, text):
         Statements.from_responses(X, y, kind=kind)
 
 
-@pytest.mark.parametrize("fields", [{"kind": "closer"}, {}, {"kind": "central"}])
-def test_choices_are_positions_and_never_booleans(fields):
-    with pytest.raises(KindError, match="from_responses"):
-        Statements.from_choices(X, [True, False, True], **fields)
-    with pytest.raises(KindError, match="from_responses"):
-        Statements.from_choices(X, [0, 1, 1], kind="closer")
-
-
 def line(objects):
     """Positions on a line, by name."""
     return {name: float(i * i) for i, name in enumerate(objects)}

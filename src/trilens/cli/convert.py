@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 @options.output_file("File to write; its ending tells the format.")
 @click.option(
     "--to",
-    type=click.Choice(["central", "odd", "closer", "comparisons"]),
-    help="Convert to another kind: any kind to closer or comparisons, closer to central or odd.",
+    type=click.Choice(["central", "odd", "closer"]),
+    help="Convert to another kind: any kind to closer, closer to central or odd.",
 )
-@options.comparisons_option
 @click.option(
     "--test",
     "tests",
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 def command(
     answers: Answers,
     to: str | None,
-    comparisons: bool,
     tests: tuple[str, ...],
     out: Output,
 ) -> None:
@@ -45,24 +43,15 @@ def command(
     \b
     Example: trilens convert answers.csv -o triplets.parquet --to closer
     """
-    from trilens.files import write_comparisons, write_statements
-    from trilens.maps.comparisons import as_comparisons
+    from trilens.files import write_statements
     from trilens.statements.combine import as_kind
 
     assert out.path is not None
-    if comparisons and to not in (None, "comparisons"):
-        raise click.UsageError("comparisons of pairs cannot be converted to statements")
-    if comparisons or to == "comparisons":
-        given = options.read_comparisons_of(answers) if comparisons else answers.read()
-        pairs = as_comparisons(given)
-        write_comparisons(pairs, out.path)
-        count, kind = len(pairs), "comparisons"
-    else:
-        statements = _passed(answers.read(), tests) if tests else answers.read()
-        if to is not None:
-            statements = as_kind(statements, to)
-        write_statements(statements, out.path)
-        count, kind = len(statements), statements.kind
+    statements = _passed(answers.read(), tests) if tests else answers.read()
+    if to is not None:
+        statements = as_kind(statements, to)
+    write_statements(statements, out.path)
+    count, kind = len(statements), statements.kind
     out.report(
         {"statements": count, "kind": kind, "output": out.path},
         f"{counted(count, 'statement')} of kind {kind}: {out.path}",

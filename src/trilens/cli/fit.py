@@ -70,11 +70,16 @@ def command(
         "feature_shares": shares,
     }
     dimensions = counted(fitted.map.n_components, "dimension")
-    notes = [
+    said = (
         f"{counted(fitted.n_answers, 'answer')} about {counted(fitted.n_objects, 'object')}, "
-        f"{dimensions}; wrong answers to clear questions: {fitted.error_rate:.1%} "
-        f"(95% confidence interval {low:.1%} to {high:.1%})"
-    ]
+        f"{dimensions}"
+    )
+    if fitted.support.reason != "guesses":
+        said += (
+            f"; answers to clear questions that go against the map: {fitted.error_rate:.1%} "
+            f"(95% confidence interval {low:.1%} to {high:.1%})"
+        )
+    notes = [said]
     for name, share in shares.items():
         notes.append(
             f"{name}: {share:.0%} of the map's spread expected by these features"

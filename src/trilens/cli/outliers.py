@@ -55,7 +55,7 @@ def command(answers: Answers, out: Output, **settings: Any) -> None:
 
 
 def _notes(found: Outliers) -> Iterator[str]:
-    from trilens.words import p_text, stand_apart
+    from trilens.words import LEAST_OF_ALL, p_text, stand_apart
 
     sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
     if found.caution is not None:
@@ -74,7 +74,7 @@ def _notes(found: Outliers) -> Iterator[str]:
         if found.tail is not None:
             yield f"the objects thin out into a long tail; farthest out: {listed(found.tail)}"
         if found.clearly_least is not None:
-            yield f"{found.clearly_least} is clearly less central than every other object"
+            yield LEAST_OF_ALL.format(found.clearly_least)
     if found.tied:
         yield f"tied with the last one listed: {listed(found.tied)}"
     yield f"method: {found.method}"

@@ -4,12 +4,10 @@ from trilens.files.output import atomic_write, refuse_to_overwrite, write_table
 from trilens.files.read import Scan, read_statements, scan_statements
 from trilens.files.side_tables import (
     Labels,
-    labels_for,
     read_comparisons,
     read_labels,
-    write_comparisons,
 )
-from trilens.files.vectors import read_features, read_matrix, read_vectors
+from trilens.files.vectors import read_features, read_vectors
 from trilens.files.write import write_statements
 from trilens.statements.batch import Fault
 from trilens.statements.reading import Reading
@@ -20,16 +18,13 @@ __all__ = [
     "Reading",
     "Scan",
     "atomic_write",
-    "labels_for",
     "read_comparisons",
     "read_features",
     "read_labels",
-    "read_matrix",
     "read_statements",
     "read_vectors",
     "refuse_to_overwrite",
     "scan_statements",
-    "write_comparisons",
     "write_statements",
     "write_table",
 ]

@@ -5,8 +5,6 @@ Their columns are known by their names.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,22 +14,17 @@ import numpy as np
 
 from trilens._parameters import wrong as wrong_value
 from trilens.errors import FormatError, LabelError, StatementError, TrilensError, option
-from trilens.files.output import packed_write
 from trilens.files.small import small_table
 from trilens.files.source import (
     PathLike,
     Source,
-    checked_path,
-    decoded,
-    ending_of,
     one_line,
     open_source,
     quoted,
 )
-from trilens.statements import Statements, as_statements
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, first_wrong
-from trilens.statements.names import is_integer, is_missing, ordered_names
+from trilens.statements.names import is_missing, ordered_names
 from trilens.statements.roles import LABELS, roles
 from trilens.statements.unfold import Questions
 from trilens.statements.value import shown
@@ -41,31 +34,24 @@ from trilens.statements.value import shown
 class SideTable:
     """A kind of small table: its columns, each with what else it may be called, and words about it.
 
-    ``listed`` are the columns and ``holds`` what such a file holds, in words; ``without_header``
-    says whether text may come without a header, as integers in the order of the columns.
+    ``listed`` are the columns and ``holds`` what such a file holds, in words.
     """
 
     columns: Mapping[str, tuple[str, ...]]
     listed: str
     holds: str
     refusal: type[TrilensError] = FormatError
-    without_header: bool = False
 
     def rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
         """The wanted cells of each row as text, and the row's number in the file."""
         table = small_table(source, self.holds, self.refusal)
-        at: Sequence[int] | None = self._positions(table.first)
-        n = len(self.columns)
-        bare = self.without_header and table.names is None and len(table.first) == n
-        if at is not None:
-            table = table.headed()
-        elif bare and all(map(is_integer, table.first)):
-            at = range(n)
-        else:
+        at = self._positions(table.first)
+        if at is None:
             raise self.refusal(
                 f"{source.label}: it must have the columns {self.listed}, once each; "
                 f"it has {one_line(', '.join(table.first), 80) or 'none'}"
             )
+        table = table.headed()
         table.check_width(self.refusal)
         for cells, line in zip(table.texts(), table.lines, strict=True):
             yield [cells[i] for i in at], line
@@ -105,7 +91,7 @@ class Labels(dict[str, str]):
         return f"{self.source}, row {self.rows[name]:,}"
 
 
-def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
+def read_labels(path: PathLike) -> Labels:
     """The label of each object that a label file names.
 
     The file is text (with a comma, tab, semicolon or space between the cells), JSON, JSON lines,
@@ -127,8 +113,6 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     {'44': 'ordinary', '15': 'sports'}
     """
     source = open_source(path)
-    if encoding is not None:
-        source = decoded(source, encoding)
     labels: dict[str, str] = {}
     lines: dict[str, int] = {}
     for (name, given), line in _LABELS.rows(source):
@@ -153,8 +137,8 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     return Labels(labels, source.label, lines)
 
 
-def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each object of ``S``, in order; None for the unlabeled.
+def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
+    """The label of each of these objects, in their order; None for the unlabeled.
 
     Parameters
     ----------
@@ -164,18 +148,13 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
     Raises
     ------
     LabelError
-        Where the labels name an object that the statements do not have.
+        Where the labels name an object that is not among these.
 
     Examples
     --------
-    >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"], kind="central"), {"c": "red"})
+    >>> labels_by_name(["a", "b", "c"], {"c": "red"})
     [None, None, 'red']
     """
-    return labels_by_name(as_statements(S).names, labels)
-
-
-def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each of these objects; None for the unlabeled. Errors as in `labels_for`."""
     if not isinstance(labels, Mapping):
         raise LabelError(
             f"labels must be a mapping from names to labels, got {one_line(repr(labels))}"
@@ -259,20 +238,16 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
 
 #: The pair that is nearer to each other, then the other one.
 _COMPARISONS = SideTable(
-    {"near_1": ("a",), "near_2": ("b",), "far_1": ("c",), "far_2": ("d",)},
-    "near_1, near_2, far_1, far_2 (or a, b, c, d)",
+    {"near_1": (), "near_2": (), "far_1": (), "far_2": ()},
+    "near_1, near_2, far_1, far_2",
     "a file of comparisons has four objects in each row",
-    without_header=True,
 )
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 
 
 def read_comparisons(path: PathLike) -> Comparisons:
     """Comparisons d(A, B) < d(C, D) from a file, four objects in each row.
 
-    The columns are called ``near_1``, ``near_2``, ``far_1`` and ``far_2`` (or ``a``, ``b``, ``c``,
-    ``d``); others are ignored. Text (with a comma, tab, semicolon or space between the cells) may
-    have no header; then it has four columns of integers in this order.
+    The columns are called ``near_1``, ``near_2``, ``far_1`` and ``far_2``; others are ignored.
 
     Raises
     ------
@@ -313,33 +288,6 @@ def read_comparisons(path: PathLike) -> Comparisons:
             f"different objects, not {', '.join(map(quoted, said[wrong]))}"
         )
     return Comparisons(rows, names=names)
-
-
-def write_comparisons(comparisons: Comparisons, path: PathLike) -> None:
-    """Write comparisons as ``.csv``, ``.tsv`` or ``.txt``; ``"-"`` is CSV on standard output.
-
-    With ``.gz`` or ``.zst`` after it the file is compressed. Objects that no comparison names do
-    not come back on reading.
-    """
-    if not isinstance(comparisons, Comparisons):
-        raise FormatError(f"expected Comparisons, got {one_line(repr(comparisons))}")
-    name = checked_path(path)
-    ending, packing = ending_of("-.csv" if name == "-" else name)
-    if ending not in _SEPARATORS or packing == "zip":
-        raise FormatError(
-            f"{name}: comparisons cannot be written with the ending {ending or '(none)'}; use "
-            f"{', '.join(_SEPARATORS)}, or one of them with .gz or .zst"
-        )
-    names = comparisons.names
-    for each in names:
-        if is_missing(each) or "\0" in each:
-            raise FormatError(f"the object {quoted(each)} would be lost on reading; rename it")
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=_SEPARATORS[ending], lineterminator="\n")
-    writer.writerow(_COMPARISONS.columns)
-    writer.writerows([names[i] for i in row] for row in comparisons.rows.tolist())
-    with packed_write(path, packing) as file:
-        file.write(text.getvalue().encode())
 
 
 #: The path of a table of questions, or the table itself.

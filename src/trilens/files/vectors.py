@@ -200,8 +200,10 @@ def _first_as_names(found: VectorTable, objects: Sequence[str] | None) -> Vector
     return VectorTable(names, found.rows[:, 1:], found.columns[0], found.columns[1:])
 
 
-def read_matrix(path: PathLike, objects: Sequence[str] | None = None) -> FloatArray:
-    """A matrix of numbers: ``.npy``, or text, a row on each line.
+def read_matched_matrix(
+    path: PathLike, objects: Sequence[str] | None = None
+) -> tuple[FloatArray, bool]:
+    """A matrix of numbers, and whether it was matched by names: ``.npy``, or text.
 
     Text may have names in the first row and column, as `trilens embed --distances` writes it.
 
@@ -216,15 +218,10 @@ def read_matrix(path: PathLike, objects: Sequence[str] | None = None) -> FloatAr
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "distances.csv"
     >>> _ = file.write_text(",a,b,c\\na,0,1,2\\nb,1,0,3\\nc,2,3,0\\n")
-    >>> read_matrix(file, ["c", "a"])
+    >>> read_matched_matrix(file, ["c", "a"])[0]
     array([[0., 2.],
            [2., 0.]])
     """
-    return read_matched_matrix(path, objects)[0]
-
-
-def read_matched_matrix(path: PathLike, objects: Sequence[str] | None) -> tuple[FloatArray, bool]:
-    """The same, and whether it was matched by names."""
     source = open_source(path)
     if objects is not None and source.format == "text":
         table = small_table(source, _HOLDS)

@@ -17,9 +17,8 @@ from trilens.errors import ParameterError, StatementError, option
 
 #: The reason for a question that earlier answers chose.
 ADAPTIVE = "adaptive"
-#: Why questions are asked; `drawn` and `repeated` are what earlier versions called `random` and
-#: `repeat`.
-REASONS = ("random", ADAPTIVE, "test", "repeat", "shared", "practice", "drawn", "repeated")
+#: Why questions are asked.
+REASONS = ("random", ADAPTIVE, "test", "repeat", "shared", "practice")
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
 #: What to do about bad rows; `Statements` and the questions take answers that skip them.

@@ -1,14 +1,14 @@
-"""What the cells say of columns whose names say nothing: three patterns, and no more.
+"""What the cells say of columns whose names say nothing: two patterns, and no more.
 
-An answer that is always one of three columns beside it; an answer that takes as many values as
-there are places; an anchor and two options. Each must hold in all of at least 20 rows and be the
-only reading; otherwise nothing is proposed, and the columns are listed with some of their values.
+An answer that is always one of three columns beside it; an answer that is always one of two beside
+an anchor. Each must hold in all of at least 20 rows and be the only reading; otherwise nothing is
+proposed, and the columns are listed with some of their values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from math import isfinite
@@ -21,7 +21,7 @@ from trilens.errors import option
 from trilens.kinds import Kind
 from trilens.statements.columns import as_number, one_line
 from trilens.statements.names import is_missing
-from trilens.statements.positions import by_columns, by_words, in_screen_order, plain
+from trilens.statements.positions import in_screen_order
 from trilens.statements.roles import OPTIONAL, key, roles
 
 #: Rows that are looked at, and rows in which a pattern must hold.
@@ -91,8 +91,8 @@ def propose(
     True
     """
     cells = _Cells(names, rows, header)
-    found = cells.by_name() or cells.by_place()
-    return None if found is None else cells.proposal(*found, kind)
+    found = cells.readings()
+    return cells.proposal(*found[0], kind) if len(found) == 1 else None
 
 
 class _Cells:
@@ -114,81 +114,36 @@ class _Cells:
         found = roles(self.names) if header else {}
         self.role = {i: role.name for i, role in found.items()}
 
-    def by_name(self) -> Found | None:
-        """An answer that is always one of three columns, or of two beside an anchor."""
-
-        def found(answer: int, three: Sequence[int]) -> Found | None:
-            there = (self.codes[[answer, *three]] >= 0).all(axis=0) & self._different(three)
-            n = int(there.sum())
-            same = [(self.codes[answer] == self.codes[i])[there] for i in three]
-            if n < LEAST or not np.any(same, axis=0).all():
-                return None
-            never = [i for i, hits in zip(three, same, strict=True) if not hits.any()]
-            if not never:
-                return answer, list(three), None, n
-            if len(never) > 1 or self._is_turned(answer):
-                return None
-            # the same question, asked of many, says no more than once what is never chosen
-            if len(np.unique(self.codes[[answer, *three]][:, there], axis=1).T) < LEAST:
-                return None
-            return answer, [i for i in three if i != never[0]], never[0], n
-
+    def readings(self) -> list[Found]:
+        """Every way to read an answer, and three columns beside it."""
         able = self._candidates()
-        return self._only(able, able, found)
-
-    def by_place(self) -> Found | None:
-        """The same, for an answer that says where the chosen object stood."""
-
-        def found(answer: int, three: Sequence[int]) -> Found | None:
-            beside = self._beside(answer, three)
-            n = int((self._different(three) & (self.codes[answer] >= 0)).sum())
-            if beside is None or n < LEAST:
-                return None
-            return answer, beside, next((i for i in three if i not in beside), None), n
-
-        return self._only(self._candidates(), range(len(self.names)), found)
-
-    def _only(
-        self,
-        able: Sequence[int],
-        answers: Sequence[int],
-        read: Callable[[int, Sequence[int]], Found | None],
-    ) -> Found | None:
-        """What is read of three columns and an answer, where there is one way to read them."""
         if len(able) > _MOST:
-            return None
+            return []
         every = [
-            read(answer, three)
+            self._read(answer, three)
             for three in combinations(able, 3)
             if self._differ(three)
-            for answer in answers
+            for answer in able
             if answer not in three and not self._says_no(answer)
         ]
-        found = [each for each in every if each is not None]
-        return found[0] if len(found) == 1 else None
+        return [found for found in every if found is not None]
 
-    def _beside(self, answer: int, three: Sequence[int]) -> list[int] | None:
-        """The columns whose places an answer names; None where it names none."""
-        seen = {plain(cell) for cell in self.cells[answer] if not is_missing(cell)}
-        called = self.role.get(answer) == "chosen"
-        anchors = [i for i in three if self.role.get(i) == "anchor"]
-        sets = [[i for i in three if i != anchor] for anchor in anchors] or [list(three)]
-        if self.header and not anchors:
-            sets += [[i for i in three if i != anchor] for anchor in three]
-        for beside in sets:
-            if len(seen) != len(beside) or (len(beside) == 2 and self._is_turned(answer)):
-                continue
-            shown = [self.names[i] for i in beside]
-            told = by_columns(seen, shown) if self.header else None
-            if told is None and (len(beside) == 3 or anchors) and called:
-                told = by_words(seen, shown)
-            if told is not None and len(set(told.values())) == len(beside):
-                return beside
-            n = len(beside)
-            counted = [{str(i + base) for i in range(n)} for base in (0, 1)]
-            if called and seen in counted and (n == 3 or anchors):
-                return beside
-        return None
+    def _read(self, answer: int, three: Sequence[int]) -> Found | None:
+        """An answer that is always one of three columns, or of two beside an anchor."""
+        there = (self.codes[[answer, *three]] >= 0).all(axis=0) & self._different(three)
+        n = int(there.sum())
+        same = [(self.codes[answer] == self.codes[i])[there] for i in three]
+        if n < LEAST or not np.any(same, axis=0).all():
+            return None
+        never = [i for i, hits in zip(three, same, strict=True) if not hits.any()]
+        if not never:
+            return answer, list(three), None, n
+        if len(never) > 1 or self._is_turned(answer):
+            return None
+        # the same question, asked of many, says no more than once what is never chosen
+        if len(np.unique(self.codes[[answer, *three]][:, there], axis=1).T) < LEAST:
+            return None
+        return answer, [i for i in three if i != never[0]], never[0], n
 
     def _candidates(self) -> list[int]:
         """Columns that may hold objects: three values or more, no decimals, and met elsewhere."""

@@ -365,16 +365,8 @@ def passed_tests(statements: Statements, tests: Iterable[Any], by: str = "rounds
     return np.setdiff1d(np.unique(who[asked]), np.unique(who[asked & ~right]))
 
 
-def keep_passed(
-    statements: Statements, tests: Iterable[Any], by: str = "rounds", *, drop_tests: bool = False
-) -> Statements:
+def keep_passed(statements: Statements, tests: Iterable[Any], by: str = "rounds") -> Statements:
     """The statements of the rounds (or raters) of `passed_tests`; ``T_ALL`` out of ``ALL``.
-
-    Parameters
-    ----------
-    drop_tests : bool
-        Leave out the answers to the test questions themselves: asked so often, they outweigh
-        the others in any count.
 
     Examples
     --------
@@ -383,13 +375,8 @@ def keep_passed(
     ... )
     >>> keep_passed(S, [[0, 1, 2]]).triples.tolist()
     [[0, 1, 2], [3, 0, 1]]
-    >>> keep_passed(S, [[0, 1, 2]], drop_tests=True).triples.tolist()
-    [[3, 0, 1]]
     """
-    given = as_list(tests, "tests")
-    kept = np.isin(_who(statements, by), passed_tests(statements, given, by))
-    if drop_tests:
-        kept &= ~_tested(statements, given)[0]
+    kept = np.isin(_who(statements, by), passed_tests(statements, tests, by))
     return statements.take(kept)
 
 

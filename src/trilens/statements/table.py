@@ -68,9 +68,9 @@ ENOUGH = 1 << 17
 #: The columns by which an export of `trilens survey` is known.
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
 #: Why a question was put to the same rater again, on purpose.
-REPEATS = ("repeat", "repeated")
+REPEAT = "repeat"
 #: What answers of a survey that are no part of the findings were given to.
-_OWN_QUESTIONS = dict.fromkeys(REPEATS, "repeated questions") | {"test": "test questions"}
+_OWN_QUESTIONS = {REPEAT: "repeated questions", "test": "test questions"}
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
@@ -484,9 +484,9 @@ class Pass:
 
     def _for_findings(self, rows: Rows, at: int) -> Rows:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
-        wanted = ["drawn", "random", "adaptive", "shared"]
+        wanted = ["random", "adaptive", "shared"]
         if self.of.options.preset == "survey":
-            wanted += REPEATS
+            wanted.append(REPEAT)
         reasons = decoded(rows.table.column(at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():

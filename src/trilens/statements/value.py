@@ -699,34 +699,6 @@ class Statements:
         return decide(self, "odd")
 
     @classmethod
-    def from_choices(
-        cls,
-        shown: ArrayLike,
-        chosen: ArrayLike,
-        **fields: Any,
-    ) -> Statements:
-        """Statements from the objects shown and the position (0, 1, 2) of the chosen one.
-
-        This is cblearn's ``(X, y)`` form of most-central and odd-one-out data.
-
-        >>> Statements.from_choices([[7, 3, 5]], [2], kind="central").triples.tolist()
-        [[5, 7, 3]]
-        """
-        X, y = as_array(shown, "the objects shown"), as_array(chosen, "the chosen positions")
-        if fields.get("kind") == "closer" or y.dtype == np.bool_:
-            raise KindError(
-                "from_choices takes the position (0, 1, 2) of the most central or the odd object; "
-                "from_responses takes answers about similarity triplets (+1 / -1, booleans)"
-            )
-        if X.ndim != 2 or X.shape[1] != 3 or y.shape != (len(X),):
-            raise StatementError(
-                f"choices are an (m, 3) array of ids and an (m,) array of positions, "
-                f"not {X.shape} and {y.shape}"
-            )
-        places = places_of(y)
-        return cls(chosen_first(X, places), **({"places": places} | fields))
-
-    @classmethod
     def from_responses(
         cls, X: ArrayLike, y: ArrayLike | None = None, kind: Kind | None = None, **fields: Any
     ) -> Statements:
@@ -870,6 +842,12 @@ def as_statements(statements: StatementsLike, kind: Kind | None = None) -> State
     given: Any = statements
     whole = getattr(given, "statements", None)
     if isinstance(whole, Statements):  # the objects of statements: see `Objects`
+        if hasattr(given, "with_features") and given.features is not None:
+            raise ParameterError(
+                "these objects have features, which would be ignored; give S.objects without "
+                "them, or features= to tl.fit",
+                parameter="features",
+            )
         return whole
     untold = kind is None and _is_bare(given)
     try:
