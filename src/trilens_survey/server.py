@@ -66,7 +66,7 @@ class Survey:
         self.writer = Writer(database)
         self.store: Participants
         self._engine: Engine
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-survey")
         self.dashboard = Dashboard(study, database, worker, partial(goal_progress, study=study))
         self.preparation = Preparation(study, database, self.writer, worker)
         self.copies = Copies()

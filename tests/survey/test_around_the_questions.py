@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections import Counter
@@ -16,13 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 import trilens as tl
-from studies import Client, Running, edit, running
+from studies import Client, Running, edit, plain, running, short_study
 from trilens.cli import trilens
 from trilens_survey.background import find, rater_rows, round_rows
 from trilens_survey.charts import over_time
 from trilens_survey.dashboard import _task
 from trilens_survey.database import Database
-from trilens_survey.example import write_example
 from trilens_survey.export import collect, prepare_export, write_export
 from trilens_survey.markdown import to_html
 from trilens_survey.payment import payments_due
@@ -52,27 +50,7 @@ blocks:
 
 
 def short(folder: Path, more: str = "") -> Path:
-    """The example with rounds of four, and what else the study has."""
-    write_example(folder)
-    file = folder / "study.yaml"
-    edit(
-        folder,
-        ("length: 20 ", "length: 4 "),
-        ("minimum: 12 ", "minimum: 2 "),
-        ("shared: 2 ", "shared: 0 "),
-        ("repeated: 2 ", "repeated: 0 "),
-        ("  needed: 1 ", "  #needed: 1 "),
-    )
-    file.write_text(file.read_text() + more)
-    return folder
-
-
-def plain(folder: Path) -> Path:
-    """Without an example and tests, which have three objects."""
-    file = folder / "study.yaml"
-    text = re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text())
-    file.write_text(re.sub(r"(?ms)^tests:.*?(?=^shared:)", "", text))
-    return folder
+    return short_study(folder, most=3, more=more)
 
 
 @contextmanager
@@ -122,10 +100,8 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
         assert [item["name"] for item in first["items"]] == ["age", "taste"]
         assert client.post("/api/round").status_code == 409
         wrong = client.post("/api/form", json={"form": "before", "values": {"age": 17.5}})
-        assert (wrong.status_code, wrong.json()["problems"]) == (
-            422,
-            {"age": {"text": "form_whole"}},
-        )
+        assert wrong.status_code == 422
+        assert wrong.json()["problems"] == {"age": {"text": "form_whole"}}
         late = client.post("/api/form", json={"form": "after", "values": {"effort": 1}})
         assert late.status_code == 409
         good = {"form": "before", "values": {"age": 30, "taste": ["sour"], "other": "x"}}
@@ -150,29 +126,23 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
         assert Counter(collected.column("reason"))["practice"] == 1
         assert "practice" not in collected.select("all").column("reason").to_pylist()
         assert len(collected.screens()) == 5
-        told = app.look(lambda c: prepare_export(c, app.survey.study, "questionnaire").to_pylist())
-        rater = collected.column("rater")[0]
-        assert told == [{"rater": rater, "age": 30, "taste": "sour", "effort": 7, "comment": None}]
+        export = app.look(lambda c: prepare_export(c, app.survey.study, "questionnaire"))
+        said = {"age": 30, "taste": "sour", "effort": 7, "comment": None}
+        assert export.to_pylist() == [{"rater": collected.column("rater")[0], **said}]
         file = tmp_path / "q.csv"
-        with app.survey.database.reading() as connection:
-            write_export(
-                prepare_export(connection, app.survey.study, "questionnaire"), "questionnaire", file
-            )
+        write_export(export, "questionnaire", file)
         first_line = file.read_text().splitlines()[0].replace('"', "")
         assert first_line == "rater,age,taste,effort,comment"
 
 
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
+def test_what_a_number_may_be(tmp_path: Path) -> None:
+    (age, _) = load_study(short(tmp_path / "s", FORMS)).settings.before
+    for value, why in (
         (None, "form_needed"), ("x", "form_number"), (True, "form_number"), (3, "form_least"),
         (1e9, "form_most"), (20.5, "form_whole"), (float("1e300"), "form_number"),
         (10**400, "form_number"), (float("nan"), "form_number"),
-    ],
-)  # fmt: skip
-def test_what_a_number_may_be(tmp_path: Path, value: Any, why: str) -> None:
-    (age, _) = load_study(short(tmp_path / "s", FORMS)).settings.before
-    assert age.check(value)[1]["text"] == why  # type: ignore[index]
+    ):  # fmt: skip
+        assert age.check(value)[1]["text"] == why, value  # type: ignore[index]
     assert age.check(18.0) == (18, None)
 
 
@@ -287,14 +257,8 @@ def test_conditions_are_balanced_and_in_the_export(tmp_path: Path, database: Dat
             if said["kind"] == "central":
                 assert said["question"] == "Which one is in the middle?"
             else:
-                assert set(said["objects"]) <= {
-                    "apple",
-                    "pear",
-                    "plum",
-                    "cherry",
-                    "bread",
-                    "potato",
-                }
+                few = {"apple", "pear", "plum", "cherry", "bread", "potato"}
+                assert set(said["objects"]) <= few
                 assert said["question"] == "Which of these three is the odd one out?"
             client.round()
         central, odd = table(app), table(app, only="odd")
@@ -435,88 +399,23 @@ def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
         assert tester.post("/api/join", json={"consent": True}).status_code == 403
 
 
-# --- study.yaml ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("before: {name: a}", "before must be a list"),
-        ("before:\n  - {name: a b, type: text, ask: x}", "before 1: name must be a word"),
-        ("before:\n  - {name: a, type: date, ask: x}", "before 1: type must be one of"),
-        ("before:\n  - {name: a, type: text, ask: x, options: [b, c]}", "unknown key 'options'"),
-        ("before:\n  - {name: a, type: choice, ask: x, options: [yes, no]}", '"no" in quotes'),
-        ("before:\n  - {name: a, type: scale, ask: x, most: 90}", "must go from `least` to `most`"),
-        ("before:\n  - {name: rater, type: text, ask: x}", "is a column already"),
-        ("before:\n  - &a {name: a, type: text, ask: x}\nafter:\n  - *a", "'a' appears twice"),
-        ("grid: {of: 3, choose: 2}", "grid.choose must be 1 for kind central"),
-        ("grid: {of: 50}", "grid.of must be at most 24"),
-        ("grid: {of: 20}", "each screen shows 20 objects, but there are only 14"),
-        ("grid: {of: 5}", "tests.triples 1: 5 objects and an answer are needed"),
-        ("conditions: {one: {}}", "two names or more"),
-        ("conditions: {a: {colour: x}, b: {}}", "unknown key 'colour'"),
-        ("conditions: {a: {objects: [apple, pear, kiwi]}, b: {}}", "there is no object 'kiwi'"),
-        ("conditions: {a: {blocks: [x]}, b: {}}", "unknown key 'blocks'"),
-        ("blocks:\n  - {name: a}\n  - {name: a}", "the name 'a' appears twice"),
-        ("blocks:\n  - {length: 4}", "blocks 1: name is missing"),
-        ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
-        ("block_order: backwards", "block_order must be 'fixed' or 'random'"),
-        ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice 1: three obj"),
-        (
-            "practice:\n  - {objects: [apple, pear, plum], answer: pear, why: x}\n"
-            "blocks:\n  - {name: a, kind: odd}",
-            "practice: the first block asks another kind",
-        ),
-        (
-            "blocks:\n  - {name: a}\nconditions: {a: {}, b: {}}",
-            "a study has blocks or conditions, not both",
-        ),
-        ("debriefing: {en: only}", "debriefing is missing in: de"),
-        ("goal: medoid", "goal needs questions: adaptive"),
-        ("questions: clever", "questions must be 'random' or 'adaptive'"),
-        ("questions: adaptive\ngoal: best", "goal is 'best'; it must be one of"),
-        ("questions: adaptive\nrandom_share: 2", "random_share must be at most 1"),
-        ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
-        ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
-        ("stop: {at_most: 3}", "stop.rule is missing"),
-        ("stop: {rule: price}", "stop.rule must be 'medoid', 'map' or 'groups', not 'price'"),
-        ("stop: {rule: medoid, at_most: 0}", "stop.at_most must be at least 1, not 0"),
-        ("stop: {rule: medoid, level: 2}", "stop: level"),
-        ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
-        ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
-        ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
-        ("stop: {rule: medoid, price: 1, budget: 9}", "unknown key 'price'"),
-        ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
-        ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
-        ("stop: {rule: medoid, then: cheer}", "stop.then must be 'close' or 'warn'"),
-        ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
-        ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_has_its_line(tmp_path: Path, more: str, said: str) -> None:
-    folder = short(tmp_path / "s", more + "\n")
-    before = len((folder / "study.yaml").read_text().splitlines()) - more.count("\n") - 1
-    problems = check_study(folder)
-    found = [problem for problem in problems if said in problem.text]
-    assert found, json.dumps([str(problem) for problem in problems], indent=1)
-    if "rounds." not in said and not said.startswith(("tests", "each", "practice")):
-        assert (found[0].line or 0) > before, str(found[0])
+# --- studies of the documentation and of the paper -----------------------------------------
 
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("part", ["Around the questions", "Blocks", "Conditions", "When to stop"])
-def test_the_examples_of_the_documentation_are_studies(tmp_path: Path, part: str) -> None:
+def test_the_examples_of_the_documentation_are_studies(tmp_path: Path) -> None:
     text = (DOCS / "survey.md").read_text()
-    example = text.split(f" {part}\n")[1].split("```yaml\n")[1].split("```")[0]
-    folder = plain(short(tmp_path / "s"))
-    file = folder / "study.yaml"
-    own = file.read_text()
-    for key in re.findall(r"(?m)^(\w+):", example):  # what the example says itself
-        own = re.sub(rf"(?ms)^{key}:.*?(?=^\w|\Z)", "", own)
-    file.write_text(own + "\n" + example)
-    assert check_study(folder) == []
+    for part in ("Around the questions", "Blocks", "Conditions", "When to stop"):
+        example = text.split(f" {part}\n")[1].split("```yaml\n")[1].split("```")[0]
+        folder = plain(short(tmp_path / part))
+        file = folder / "study.yaml"
+        own = file.read_text()
+        for key in re.findall(r"(?m)^(\w+):", example):  # what the example says itself
+            own = re.sub(rf"(?ms)^{key}:.*?(?=^\w|\Z)", "", own)
+        file.write_text(own + "\n" + example)
+        assert check_study(folder) == [], part
 
 
 def test_the_papers_car_survey(tmp_path: Path) -> None:

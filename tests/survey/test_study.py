@@ -6,11 +6,10 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
-from studies import edit, running
+from studies import edit, plain, running, short_study
 from trilens.cli import trilens
 from trilens_survey.languages import TEXTS
 from trilens_survey.media import damaged
@@ -61,13 +60,10 @@ def test_unreadable_yaml_has_its_line(folder: Path) -> None:
     assert "the key 'kind' appears twice" in wrong(folder)
 
 
-@pytest.mark.parametrize("text", ["", "[1, 2]", "just words", "&a [*a]", "a: &b {c: *b}", "\0"])
-def test_files_that_are_no_study(folder: Path, text: str) -> None:
-    (folder / "study.yaml").write_text(text)
-    assert check_study(folder)
-
-
-def test_no_folder_and_no_file(tmp_path: Path) -> None:
+def test_files_that_are_no_study(folder: Path, tmp_path: Path) -> None:
+    for text in ("", "[1, 2]", "just words", "&a [*a]", "a: &b {c: *b}", "\0"):
+        (folder / "study.yaml").write_text(text)
+        assert check_study(folder), text
     assert "no such folder" in wrong(tmp_path / "none")
     assert "no such file; create one with trilens survey init" in wrong(tmp_path)
     (tmp_path / "study.yaml").write_bytes(b"\xff\xfe\x00")
@@ -81,54 +77,130 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
     assert all(str(problem).startswith("study.yaml") for problem in problems)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ([("length: 20", "length: 500")], "14 objects make only 363 questions"),
-        ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make rounds longer"),
-        ([("minimum: 12", "minimum: 21")], "a round has only 20 answers"),
-        ([("repeated: 2", "repeated: 8")], "at most a third of a round"),
-        ([("needed: 1 ", "needed: 4 ")], "rounds.most is 3"),
-        ([("objects: objects.csv", "objects: ../other")], "inside the study's folder"),
-        ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
-        ([("languages: [en, de]", "languages: [en, no]")], 'put "no" in quotes'),
-        ([("languages: [en, de]", "languages: [en, de, fr]")], "title is missing in: fr"),
+#: Lines that are changed, and what is said of them.
+CHANGED: list[tuple[list[tuple[str, str]], str]] = [
+    ([("length: 20", "length: 500")], "14 objects make only 363 questions"),
+    ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make rounds longer"),
+    ([("minimum: 12", "minimum: 21")], "a round has only 20 answers"),
+    ([("repeated: 2", "repeated: 8")], "at most a third of a round"),
+    ([("needed: 1 ", "needed: 4 ")], "rounds.most is 3"),
+    ([("objects: objects.csv", "objects: ../other")], "inside the study's folder"),
+    ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
+    ([("languages: [en, de]", "languages: [en, no]")], 'put "no" in quotes'),
+    ([("languages: [en, de]", "languages: [en, de, fr]")], "title is missing in: fr"),
+    (
+        [("languages: [en, de]", "languages: [en]")],
+        "'de', which is not one of the study's",
+    ),
+    ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
+    ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
+    ([("kind: central", "platform: prolific\nkind: central")], "belongs under completion:"),
+    (
+        [("retention:", "links: {secret: short}\nretention:")],
+        "links.secret must have at least 16 characters",
+    ),
+    ([("retention:", "x: {ask: Why: so}\nretention:")], "put quotes around the text"),
+    ([("retention:", "x: {ask: What is it?}\nretention:")], "put quotes around the text"),
+    ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
+    ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
+    ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
+    (
+        [("code: THANKS", "redirect: https://x.org/{cod}")],
+        "may contain {code} and",
+    ),
+    ([("code: THANKS", "platform: mturk")], "must be 'prolific', 'connect', 'sona' or 'other'"),
+    ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
+    ([('version: "1"', "version:")], "consent.version is missing"),
+    ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must be different"),
+    ([("[apple, pear, bread]", "[apple, pear]")], "three objects and an answer are needed"),
+    ([("[apple, pear, bread]", "[apple, pear, bus]")], "there is no object 'bus'"),
+    (
+        [("answer: pear", "answer: bus")],
+        "must be one of apple, pear, bread, not 'bus'",
+    ),
+    ([("rounds:", "rounds: 5\nx:")], "rounds must be a section of `key: value` lines"),
+    ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "texts.en: unknown key 'bgin'"),
+]
+#: Lines that are added to a study of short rounds.
+ADDED = [
+        ("before: {name: a}", "before must be a list"),
+        ("before:\n  - {name: a b, type: text, ask: x}", "before 1: name must be a word"),
+        ("before:\n  - {name: a, type: date, ask: x}", "before 1: type must be one of"),
+        ("before:\n  - {name: a, type: text, ask: x, options: [b, c]}", "unknown key 'options'"),
+        ("before:\n  - {name: a, type: choice, ask: x, options: [yes, no]}", '"no" in quotes'),
+        ("before:\n  - {name: a, type: scale, ask: x, most: 90}", "must go from `least` to `most`"),
+        ("before:\n  - {name: rater, type: text, ask: x}", "is a column already"),
+        ("before:\n  - &a {name: a, type: text, ask: x}\nafter:\n  - *a", "'a' appears twice"),
+        ("grid: {of: 3, choose: 2}", "grid.choose must be 1 for kind central"),
+        ("grid: {of: 50}", "grid.of must be at most 24"),
+        ("grid: {of: 20}", "each screen shows 20 objects, but there are only 14"),
+        ("grid: {of: 5}", "tests.triples 1: 5 objects and an answer are needed"),
+        ("conditions: {one: {}}", "two names or more"),
+        ("conditions: {a: {colour: x}, b: {}}", "unknown key 'colour'"),
+        ("conditions: {a: {objects: [apple, pear, kiwi]}, b: {}}", "there is no object 'kiwi'"),
+        ("conditions: {a: {blocks: [x]}, b: {}}", "unknown key 'blocks'"),
+        ("blocks:\n  - {name: a}\n  - {name: a}", "the name 'a' appears twice"),
+        ("blocks:\n  - {length: 4}", "blocks 1: name is missing"),
+        ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
+        ("block_order: backwards", "block_order must be 'fixed' or 'random'"),
+        ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice 1: three obj"),
         (
-            [("languages: [en, de]", "languages: [en]")],
-            "'de', which is not one of the study's",
+            "practice:\n  - {objects: [apple, pear, plum], answer: pear, why: x}\n"
+            "blocks:\n  - {name: a, kind: odd}",
+            "practice: the first block asks another kind",
         ),
-        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
-        ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
-        ([("kind: central", "platform: prolific\nkind: central")], "belongs under completion:"),
         (
-            [("retention:", "links: {secret: short}\nretention:")],
-            "links.secret must have at least 16 characters",
+            "blocks:\n  - {name: a}\nconditions: {a: {}, b: {}}",
+            "a study has blocks or conditions, not both",
         ),
-        ([("retention:", "x: {ask: Why: so}\nretention:")], "put quotes around the text"),
-        ([("retention:", "x: {ask: What is it?}\nretention:")], "put quotes around the text"),
-        ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
-        ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
-        ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
-        (
-            [("code: THANKS", "redirect: https://x.org/{cod}")],
-            "may contain {code} and",
-        ),
-        ([("code: THANKS", "platform: mturk")], "must be 'prolific', 'connect', 'sona' or 'other'"),
-        ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
-        ([('version: "1"', "version:")], "consent.version is missing"),
-        ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must be different"),
-        ([("[apple, pear, bread]", "[apple, pear]")], "three objects and an answer are needed"),
-        ([("[apple, pear, bread]", "[apple, pear, bus]")], "there is no object 'bus'"),
-        (
-            [("answer: pear", "answer: bus")],
-            "must be one of apple, pear, bread, not 'bus'",
-        ),
-        ([("rounds:", "rounds: 5\nx:")], "rounds must be a section of `key: value` lines"),
-        ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "texts.en: unknown key 'bgin'"),
-    ],
-)
-def test_each_mistake_is_named(folder: Path, changes: list[tuple[str, str]], said: str) -> None:
-    assert said in wrong(edit(folder, *changes))
+        ("debriefing: {en: only}", "debriefing is missing in: de"),
+        ("goal: medoid", "goal needs questions: adaptive"),
+        ("questions: clever", "questions must be 'random' or 'adaptive'"),
+        ("questions: adaptive\ngoal: best", "goal is 'best'; it must be one of"),
+        ("questions: adaptive\nrandom_share: 2", "random_share must be at most 1"),
+        ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
+        ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
+        ("stop: {at_most: 3}", "stop.rule is missing"),
+        ("stop: {rule: price}", "stop.rule must be 'medoid', 'map' or 'groups', not 'price'"),
+        ("stop: {rule: medoid, at_most: 0}", "stop.at_most must be at least 1, not 0"),
+        ("stop: {rule: medoid, level: 2}", "stop: level"),
+        ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
+        ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
+        ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
+        ("stop: {rule: medoid, price: 1, budget: 9}", "unknown key 'price'"),
+        ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
+        ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
+        ("stop: {rule: medoid, then: cheer}", "stop.then must be 'close' or 'warn'"),
+        ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
+        ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
+]  # fmt: skip
+
+
+def test_each_mistake_is_named(folder: Path) -> None:
+    file = folder / "study.yaml"
+    before = file.read_text()
+    missed = {}
+    for changes, said in CHANGED:
+        found = wrong(edit(folder, *changes))
+        if said not in found:
+            missed[said] = found
+        file.write_text(before)
+    assert missed == {}
+
+
+def test_each_mistake_has_its_line(tmp_path: Path) -> None:
+    folder = short_study(tmp_path / "study", most=3)
+    file = folder / "study.yaml"
+    before = file.read_text()
+    missed = {}
+    for more, said in ADDED:
+        file.write_text(f"{before}{more}\n")
+        problems = check_study(folder)
+        lines = [problem.line or 0 for problem in problems if said in problem.text]
+        elsewhere = "rounds." in said or said.startswith(("tests", "each", "practice"))
+        if not lines or not (elsewhere or lines[0] > before.count("\n")):
+            missed[said] = "\n".join(map(str, problems))
+    assert missed == {}
 
 
 def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
@@ -157,10 +229,7 @@ def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
 def _pictures(folder: Path) -> Path:
     (folder / "objects.csv").unlink()
     (folder / "pictures").mkdir()
-    text = (folder / "study.yaml").read_text().replace("objects: objects.csv", "objects: pictures")
-    text = text[: text.index("example:")] + text[text.index("consent:") :]
-    text = text[: text.index("tests:")] + text[text.index("shared:") :]
-    (folder / "study.yaml").write_text(text)
+    edit(plain(folder), ("objects: objects.csv", "objects: pictures"))
     for i in (10, 9, 1, 2, 3, 4, 5, 6):
         (folder / "pictures" / f"{i}.png").write_bytes(PNG + bytes([i]))
     return folder / "pictures"
@@ -322,12 +391,14 @@ def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> N
     assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
 
 
-@pytest.mark.parametrize("code", ["0123", "12_34", "0x1F", "1:30", "1.50", "yes", "2027-01-01"])
-def test_codes_and_secrets_are_the_text_as_it_is_written(folder: Path, code: str) -> None:
+def test_codes_and_secrets_are_the_text_as_it_is_written(folder: Path) -> None:
     secret = "0123456789_123456"
-    edit(folder, ("code: THANKS", f"code: {code}\n  failed: {code}"))
     edit(folder, ("retention:", f"links: {{secret: {secret}}}\nretention:"))
-    found = load_study(folder)
-    assert (found.settings.completion.code, found.settings.completion.failed) == (code, code)
-    assert found.settings.links is not None
-    assert found.settings.links.secret == secret
+    before = "THANKS"
+    for code in ("0123", "12_34", "0x1F", "1:30", "1.50", "yes", "2027-01-01"):
+        edit(folder, (f"code: {before}", f"code: {code}"))
+        found = load_study(folder).settings
+        assert found.completion.code == code
+        assert found.links is not None
+        assert found.links.secret == secret
+        before = code

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from participant_page import Page, short_study, with_shapes, with_sounds
+from participant_page import Page, with_shapes, with_sounds
 
 from browser import Browser
-from studies import Running, running
+from studies import Running, running, short_study
 
 
 @pytest.fixture(scope="session")

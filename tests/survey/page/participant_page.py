@@ -16,32 +16,15 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import Browser
-from studies import LONGEST, Client, edit
+from studies import LONGEST, Client, edit, short_study
 from trilens.report import draw_stimuli
-from trilens_survey.example import write_example
 from trilens_survey.languages import UNREVIEWED
-
-LENGTH = 4
 
 ASKING = """
 const page = document.getElementById("survey"), bar = document.getElementById("bar");
 return page && page.dataset.state === "asking" && bar.value === arguments[0] - 1;
 """
 SCREEN = "return document.body && document.body.dataset.screen === arguments[0];"
-
-
-def short_study(folder: Path, kind: str = "central", length: int = LENGTH, most: int = 2) -> Path:
-    """The example with rounds of a few questions."""
-    write_example(folder, kind)  # type: ignore[arg-type]
-    return edit(
-        folder,
-        ("length: 20 ", f"length: {length} "),
-        ("minimum: 12 ", "minimum: 2 "),
-        ("most: 3 ", f"most: {most} "),
-        ("among_first: 10", f"among_first: {length}"),
-        ("shared: 2 ", "shared: 0 "),
-        ("repeated: 2 ", "repeated: 0 "),
-    )
 
 
 def names_of(folder: Path) -> list[str]:

@@ -10,21 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from participant_page import (
-    LENGTH,
-    Page,
-    every_screen,
-    short_study,
-    study_with_everything,
-    with_shapes,
-)
+from axe_core_python.selenium import Axe
+from participant_page import Page, every_screen, study_with_everything, with_shapes
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
-from studies import LONGEST, Prolific, Running, edit, one_language, running
+from studies import LENGTH, LONGEST, Prolific, Running, edit, one_language, running, short_study
 from trilens_survey.languages import TEXTS
+from trilens_survey.payment import payments_due
 from trilens_survey.server import Options
+from trilens_survey.status import status
+from trilens_survey.store.administration import put_setting
 
 WORD = TEXTS["en"]
 HERE = Path(__file__).parents[3] / "src" / "trilens_survey"
@@ -96,8 +93,6 @@ def test_a_picture_that_never_comes_blocks_nothing(
     visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
-    from trilens_survey.status import status
-
     # the same questions each time: by chance all of them may be about this picture
     monkeypatch.setattr("trilens_survey.store.participants.secrets.randbits", lambda _: 1)
     folder = with_shapes(short_study(tmp_path / "study", length=3, most=1))
@@ -255,8 +250,6 @@ def test_who_cannot_take_part_is_told_before_consent(
     visit: Callable[[str], Page], tmp_path: Path, why: str
 ) -> None:
     """Also whom a platform sent; who has begun continues with the receipt."""
-    from trilens_survey.store.administration import put_setting
-
     folder = short_study(tmp_path / "study")
     if why == "full":
         edit(folder, ("retention:", "quota: {participants: 1}\nretention:"))
@@ -290,8 +283,6 @@ def test_who_cannot_take_part_is_told_before_consent(
 def test_the_id_in_a_link_signed_by_prolific(
     visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trilens_survey.payment import payments_due
-
     platform = Prolific()
     monkeypatch.setattr("trilens_survey.links.PROLIFIC_KEYS", platform.url)
     folder = short_study(tmp_path / "study")
@@ -343,8 +334,6 @@ def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
     language: str, dark: bool, visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
     """On every screen, in either direction; sideways at 200 and 400 % on a screen of 1280."""
-    from axe_core_python.selenium import Axe
-
     axe = Axe()
     page_of = study_with_everything(tmp_path / "study", language, pictures=True)
     wrong: dict[tuple[str, str], Any] = {}
