@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import Curves, curve_figure
+from trilens_paper.framework.runner import run
 from trilens_paper.framework.verdicts import Claim, at_most, below
 from trilens_paper.ingredients.methods import clocked, statements_of
-from trilens_paper.registry import Experiment, Measure, Point, Seeds, run
 
 
 def measure(point: Point, seeds: Seeds) -> Iterator[Measure]:

@@ -63,15 +63,10 @@ def command(
     \b
     Example: trilens reproduce cars-classification cars-clustering --runs 100
     """
+    from trilens_paper.framework.runner import outdated, recorded, run
+    from trilens_paper.framework.summary import write_page
     from trilens_paper.framework.verdicts import Verdict
-    from trilens_paper.registry import (
-        EXPERIMENTS,
-        experiment_named,
-        outdated,
-        recorded,
-        run,
-        write_page,
-    )
+    from trilens_paper.registry import EXPERIMENTS, experiment_named
 
     everything = list(EXPERIMENTS.values())
     if show_list:

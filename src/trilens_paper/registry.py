@@ -1,4 +1,4 @@
-"""The experiments by their names, and what is done with them.
+"""The experiments by their names.
 
 >>> EXPERIMENTS["recovery"].runs
 5
@@ -10,11 +10,7 @@ from trilens_paper.cars_classification import CARS_CLASSIFICATION
 from trilens_paper.cars_clustering import CARS_CLUSTERING
 from trilens_paper.classification import CLASSIFY_GAUSS, CLASSIFY_USPS
 from trilens_paper.clustering import CLUSTER_MOONS, CLUSTER_USPS
-from trilens_paper.framework.experiment import Cell, Experiment, Measure, Point, Seeds
-from trilens_paper.framework.results import Results
-from trilens_paper.framework.runner import outdated, recorded, run
-from trilens_paper.framework.summary import write_page
-from trilens_paper.framework.verdicts import Claim, Finding
+from trilens_paper.framework.experiment import Experiment
 from trilens_paper.illustrations import ILLUSTRATIONS
 from trilens_paper.medoid import GAUSS2, GAUSS20
 from trilens_paper.network import NETWORK
@@ -56,21 +52,3 @@ def experiment_named(name: str) -> Experiment:
             f"there is no experiment {name!r}; the names are {', '.join(EXPERIMENTS)}"
         )
     return EXPERIMENTS[name]
-
-
-__all__ = [
-    "EXPERIMENTS",
-    "Cell",
-    "Claim",
-    "Experiment",
-    "Finding",
-    "Measure",
-    "Point",
-    "Results",
-    "Seeds",
-    "experiment_named",
-    "outdated",
-    "recorded",
-    "run",
-    "write_page",
-]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from trilens_paper.cars_clustering import SLIGHTLY, without_the_first
-from trilens_paper.framework.results import COLUMNS
+from trilens_paper.framework.results import COLUMNS, Results
 from trilens_paper.illustrations import (
     f_of_crowd_median,
     halfspace_depth,
@@ -17,7 +17,7 @@ from trilens_paper.illustrations import (
 )
 from trilens_paper.paper import TABLE4
 from trilens_paper.recovery import in_ball
-from trilens_paper.registry import EXPERIMENTS, Results
+from trilens_paper.registry import EXPERIMENTS
 
 METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")
 EMBEDDINGS = METHODS[2:]

@@ -14,13 +14,15 @@ from threadpoolctl import threadpool_limits
 from trilens.errors import ParameterError
 from trilens_paper.cars_clustering import PURITY_B
 from trilens_paper.clustering import with_best_parameters
-from trilens_paper.framework.results import COLUMNS, joined
+from trilens_paper.framework.experiment import Cell
+from trilens_paper.framework.results import COLUMNS, Results, joined
 from trilens_paper.framework.summary import judged
+from trilens_paper.framework.verdicts import Claim, Finding
 from trilens_paper.ingredients.data import COLLECTIONS
 from trilens_paper.ingredients.methods import PURITY
 from trilens_paper.network import NUMBERS
 from trilens_paper.paper import TABLE3, TABLE4
-from trilens_paper.registry import EXPERIMENTS, Cell, Claim, Finding, Results, experiment_named
+from trilens_paper.registry import EXPERIMENTS, experiment_named
 
 NAMES = [
     "illustrations",

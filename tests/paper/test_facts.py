@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from trilens.exact import k_rng, lens_depth
+from trilens.exact import lens_depth
 from trilens.maps.registry import make_map
 from trilens.statements import Statements
 from trilens_paper.ingredients.methods import medoid_error, ten_fold_knn
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "chebyshev"])
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_a_true_k_rng_is_connected(k: int, metric: str) -> None:
-    rng = np.random.default_rng(k)
-    X = np.r_[rng.normal(size=(40, 2)), rng.normal((30, 0), size=(40, 2))]
-    graph = k_rng(cdist(X, X, metric), k, n_threads=1)
-    assert connected_components(graph, directed=False)[0] == 1
-    # the same points have a k-NN graph in two parts
-    nearest = cdist(X, X, metric).argsort(axis=1)[:, 1 : k + 1]
-    assert (nearest[:40] < 40).all()
 
 
 def test_on_the_line_lens_depth_is_simplicial_depth() -> None:

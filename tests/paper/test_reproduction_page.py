@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from trilens_paper.framework.runner import recorded
 from trilens_paper.framework.summary import page_text
-from trilens_paper.registry import EXPERIMENTS, recorded
+from trilens_paper.registry import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "paper"

@@ -14,7 +14,8 @@ from trilens_paper.cars_classification import BY_COUNTING, CLASSIFIERS
 from trilens_paper.cars_clustering import PURITY_B
 from trilens_paper.classification import LENS_MAP_KNN
 from trilens_paper.clustering import RANDOM, TRUE_KNN
-from trilens_paper.framework.results import COLUMNS
+from trilens_paper.framework.experiment import Point
+from trilens_paper.framework.results import COLUMNS, Results
 from trilens_paper.ingredients.methods import (
     ALG1,
     ALG2,
@@ -29,7 +30,7 @@ from trilens_paper.ingredients.methods import (
     LOSS,
     PURITY,
 )
-from trilens_paper.registry import EXPERIMENTS, Point, Results
+from trilens_paper.registry import EXPERIMENTS
 
 #: The claims of all experiments, on made-up data of every sort.
 pytestmark = pytest.mark.slow

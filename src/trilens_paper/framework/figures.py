@@ -60,14 +60,12 @@ def new_figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figu
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
 
 
-def curve_figure(
-    results: Results, panels: Sequence[Curves], columns: int = 3, size: tuple[float, float] = (4, 3)
-) -> Figure:
+def curve_figure(results: Results, panels: Sequence[Curves], columns: int = 3) -> Figure:
     """Panels of curves with one legend; panels without any result are left out."""
     found = [(panel, results.where(**panel.conditions)) for panel in panels]
     found = [(panel, part) for panel, part in found if len(part)]
     columns = min(columns, max(len(found), 1))
-    figure, axes = new_figure(max(-(-len(found) // columns), 1), columns, size)
+    figure, axes = new_figure(max(-(-len(found) // columns), 1), columns, (4, 3))
     # the same colour for a method in every panel
     methods = {m for _, part in found for m in part.levels("method")}
     for ax, (panel, part) in zip(axes, found, strict=False):

@@ -136,13 +136,12 @@ def near(
     tolerance: float,
     *,
     paper_sd: float | None = None,
-    paper_runs: int = 100,
     digits: int = 3,
 ) -> Finding:
     """Agrees when all of mean ± 2 se is within a tolerance of the paper's value.
 
-    Where the paper gives a standard deviation over its runs, se is that of the difference
-    between both means, sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
+    Where the paper gives a standard deviation over its 100 runs, se is that of the difference
+    between both means, sqrt(sd_paper^2 / 100 + sd_ours^2 / runs_ours).
 
     >>> six = [0.10, 0.12, 0.11, 0.10, 0.12, 0.11]
     >>> near(six, 0.14, 0.01).verdict, near(six, 0.14, 0.03).verdict, near(six, 0.12, 0.03).verdict
@@ -150,21 +149,21 @@ def near(
     >>> near(six, 0.12, 0.03, paper_sd=0.1).verdict, near(six[:3], 0.12, 0.03).verdict
     ('undecided', 'undecided')
     """
-    chance = 0.0 if paper_sd is None else paper_sd / float(np.sqrt(paper_runs))
+    chance = 0.0 if paper_sd is None else paper_sd / float(np.sqrt(100))
     low, high = paper - tolerance, paper + tolerance
     return _by_mean(
         values, digits, lambda mean, error: _inside(mean, float(np.hypot(error, chance)), low, high)
     )
 
 
-def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) -> Finding:
+def near_exactly(value: float, paper: float, tolerance: float) -> Finding:
     """Agrees when |value - paper| <= tolerance: for what has no chance in it.
 
     >>> near_exactly(0.4695, 0.47, 0.005).verdict
     'agrees'
     """
     close = abs(value - paper) <= tolerance
-    return Finding(f"{value:.{digits}f}", "agrees" if close else "differs")
+    return Finding(f"{value:.3f}", "agrees" if close else "differs")
 
 
 def within(values: ArrayLike, low: float, high: float, digits: int = 3) -> Finding:

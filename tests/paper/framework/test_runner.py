@@ -13,9 +13,9 @@ import pytest
 import tiny_experiment
 from tiny_experiment import TINY
 from trilens.errors import ParameterError, TrilensError
-from trilens_paper.framework.results import COLUMNS, joined
-from trilens_paper.framework.runner import journal_of
-from trilens_paper.registry import Point, Results, Seeds, outdated, recorded, run
+from trilens_paper.framework.experiment import Point, Seeds
+from trilens_paper.framework.results import COLUMNS, Results, joined
+from trilens_paper.framework.runner import journal_of, outdated, recorded, run
 
 N_CELLS = 6 * 3 + 2
 

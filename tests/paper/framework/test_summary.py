@@ -11,9 +11,10 @@ from tiny_experiment import TINY
 from trilens.cli import trilens
 from trilens.errors import FormatError
 from trilens_paper.framework.journal import Entry, Journal
-from trilens_paper.framework.results import joined
-from trilens_paper.framework.summary import judged
-from trilens_paper.registry import EXPERIMENTS, Results, recorded, run, write_page
+from trilens_paper.framework.results import Results, joined
+from trilens_paper.framework.runner import recorded, run
+from trilens_paper.framework.summary import judged, write_page
+from trilens_paper.registry import EXPERIMENTS
 
 
 @pytest.fixture(scope="module")
