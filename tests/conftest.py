@@ -11,8 +11,18 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from browser import Browser
 
+#: What takes longest begins first: otherwise one worker is left with it when the others are done.
+LONGEST = (
+    *("test_ask", "test_analysis", "test_outliers", "test_reliability", "test_page_in_browser"),
+    *("test_page_for_all", "test_page", "test_clustering", "test_evaluate", "test_analyze_command"),
+)
+
 settings.register_profile("trilens", deadline=None, derandomize=True)
 settings.load_profile("trilens")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 @pytest.fixture(scope="session")

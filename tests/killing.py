@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from sqlalchemy import func, select
 
-from studies import Client, Served
+from studies import Client, Served, edit, plain
 from trilens_survey.database import Database
 from trilens_survey.schema import answers, assignments
 
@@ -127,11 +127,7 @@ class Crowd:
 
 def long_study(folder: Path) -> Path:
     """The example with enough rounds for a crowd that never tires."""
-    file = folder / "study.yaml"
-    text = file.read_text().replace("most: 3", "most: 200").replace("length: 20", "length: 30")
-    names = [f"o{i}" for i in range(40)]
-    text = text[: text.index("example:")] + text[text.index("consent:") :]
-    text = text[: text.index("tests:")] + text[text.index("shared:") :]
-    (folder / "objects.csv").write_text("name,text\n" + "".join(f"{n},{n}\n" for n in names))
-    file.write_text(text.replace("shared: 2", "shared: 0"))
-    return folder
+    rows = "".join(f"o{i},o{i}\n" for i in range(40))
+    (folder / "objects.csv").write_text("name,text\n" + rows)
+    longer = (("most: 3", "most: 200"), ("length: 20", "length: 30"), ("shared: 2", "shared: 0"))
+    return edit(plain(folder), *longer)

@@ -26,14 +26,18 @@ import uvicorn
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy.engine import Connection
 
+from trilens.kinds import Kind
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
+from trilens_survey.example import write_example
 from trilens_survey.languages import UNREVIEWED, base
 from trilens_survey.server import Options, Survey
 from trilens_survey.serving import SETTINGS
 from trilens_survey.study import load_study
 
 T = TypeVar("T")
+#: Questions in a round of a short study.
+LENGTH = 4
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
 LONGEST = 300.0
 
@@ -46,6 +50,33 @@ def edit(folder: Path, *changes: tuple[str, str]) -> Path:
         assert old in text, old
         text = text.replace(old, new)
     file.write_text(text)
+    return folder
+
+
+def short_study(
+    folder: Path, kind: Kind = "central", length: int = LENGTH, most: int = 2, more: str = ""
+) -> Path:
+    """The example with rounds of a few questions, and more lines."""
+    write_example(folder, kind)
+    edit(
+        folder,
+        ("length: 20 ", f"length: {length} "),
+        ("minimum: 12 ", "minimum: 2 "),
+        ("most: 3 ", f"most: {most} "),
+        ("among_first: 10", f"among_first: {length}"),
+        ("shared: 2 ", "shared: 0 "),
+        ("repeated: 2 ", "repeated: 0 "),
+    )
+    with (folder / "study.yaml").open("a") as file:
+        file.write(more)
+    return folder
+
+
+def plain(folder: Path) -> Path:
+    """A study without the example and the tests, which name three objects."""
+    file = folder / "study.yaml"
+    text = re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text())
+    file.write_text(re.sub(r"(?ms)^tests:.*?(?=^shared:)", "", text))
     return folder
 
 

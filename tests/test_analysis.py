@@ -49,12 +49,16 @@ def test_the_truth_of_the_study_is_found(shapes, shape_analysis):
     assert right / len(regular) > 0.9
 
 
-def test_facts_are_plain_json_and_the_same_again(shape_analysis):
+def test_facts_are_plain_json_and_the_same_again_and_progress_ends_at_one(shape_analysis):
     facts = shape_analysis.to_dict()
     text = json.dumps(facts, allow_nan=False)
     assert json.loads(text) == json.loads(json.dumps(facts))
     few = study(n_objects=16, n_statements=100).statements
-    assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
+    seen: list[float] = []
+    found = analyze(few, random_state=3, progress=seen.append)
+    assert found.to_dict() == analyze(few, random_state=3).to_dict()
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
 
 
 @pytest.mark.slow
@@ -85,14 +89,17 @@ def test_a_notebook_sees_the_findings(shape_analysis, tmp_path):
         pytest.param("closer", marks=pytest.mark.slow),
     ],
 )
-def test_every_kind_has_a_page_with_depths_and_the_medoid(kind):
+def test_every_kind_has_a_page_with_depths_and_the_medoid_and_a_cloud_is_not_divided(kind):
     points = np.random.default_rng(0).normal(size=(30, 2))
     S = simulate_statements(points, 2500, kind=kind, random_state=1)
     found = analyze(S)
     total = np.linalg.norm(points[:, None] - points, axis=2).sum(axis=1)
     assert total[found.medoid.index] < 1.1 * total.min()
     assert S.names[int(total.argmin())] in found.medoid.candidates
-    assert "of the questions that showed it" in render(found.to_dict()) or kind == "closer"
+    html = render(found.to_dict())
+    assert "of the questions that showed it" in html or kind == "closer"
+    assert found.clusters.n_clusters == 1
+    assert "no groups could be confirmed" in html
 
 
 @pytest.mark.slow
@@ -156,13 +163,6 @@ def test_no_answers_say_nothing(n):
     assert "confidence" not in html.split('id="data"')[0].split("</style>")[1]
 
 
-def test_one_cloud_is_not_divided():
-    points = np.random.default_rng(1).normal(size=(24, 2))
-    found = analyze(simulate_statements(points, 1200, random_state=2))
-    assert found.clusters.n_clusters == 1
-    assert "no groups could be confirmed" in render(found.to_dict())
-
-
 def test_absurd_times_do_not_stop_the_page():
     S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 60, random_state=1)
     seconds = np.full(60, 2.0)
@@ -184,13 +184,6 @@ def test_bins_of_whole_numbers_hold_them_in_the_middle():
     wide = histogram(np.arange(360.0, 436.0), whole=True)
     assert (wide[0]["from"], wide[-1]["to"]) == (359.5, 435.5)
     assert sum(row["count"] for row in wide) == 76
-
-
-def test_progress_ends_at_one():
-    seen: list[float] = []
-    analyze(study(n_objects=16, n_statements=100).statements, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
 
 
 def test_a_bare_installation_writes_the_page(monkeypatch, shape_analysis, tmp_path):

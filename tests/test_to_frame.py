@@ -16,13 +16,14 @@ def drawn():
     return named, [None if i < 3 else str(c) for i, c in enumerate(points.labels)]
 
 
-def test_every_result_has_to_frame(drawn):
+@pytest.fixture(scope="module")
+def groups(drawn):
+    return tl.cluster(drawn[0], 2, "lensmap")
+
+
+def test_every_result_has_to_frame(drawn, groups):
     S, y = drawn
-    results = {
-        "fact": S.summary(),
-        "object": tl.depth_intervals(S),
-    }
-    for first, result in results.items():
+    for first, result in (("fact", S.summary()), ("object", tl.depth_intervals(S))):
         frame = result.to_frame()
         assert frame.columns[0] == first
         assert len(frame) > 0
@@ -30,27 +31,25 @@ def test_every_result_has_to_frame(drawn):
     for result in (
         tl.medoid(S, "depth"),
         tl.outliers(S, 3, method="depth"),
-        tl.cluster(S, 2, "lensmap"),
+        groups,
         tl.classify(S, y, "lensmap"),
         tl.neighbors(S, 3, "krng"),
     ):
         assert len(result.to_frame()) > 0
 
 
-@pytest.mark.slow
-def test_groups_are_counted_from_1_in_tables(drawn):
-    S, y = drawn
-    groups = tl.cluster(S, 2, "lensmap")
+def test_groups_are_counted_from_1_in_tables_and_begin_with_their_medoid(groups):
     assert set(groups.to_frame()["label"]) == {"1", "2"}
     assert [group.name for group in groups.groups] == ["1", "2"]
     assert set(np.unique(groups.labels)) == {0, 1}
+    for group in groups.groups:
+        assert group.objects[0] == group.medoid
+        assert len(group.objects) == group.size
+
+
+@pytest.mark.slow
+def test_an_analysis_is_a_table_of_the_objects(drawn):
+    S, y = drawn
     frame = tl.analyze(S, y, n_clusters=2).to_frame()
     assert list(frame["object"]) == list(S.names)
     assert set(frame["group"]) == {1, 2}
-
-
-def test_the_members_of_a_group_begin_with_its_medoid(drawn):
-    S, _ = drawn
-    for group in tl.cluster(S, 2, "lensmap").groups:
-        assert group.objects[0] == group.medoid
-        assert len(group.objects) == group.size

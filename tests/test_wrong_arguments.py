@@ -227,7 +227,7 @@ def methods() -> dict[str, Any]:
     detector = trilens.LensDepthOutlierDetector().fit(S)
     names = {
         S: (
-            *("take", "subset", "object_ids", "reduce", "from_choices", "from_responses"),
+            *("take", "subset", "object_ids", "reduce", "from_responses"),
             *("from_questions", "from_frame"),
         ),
         CHOICE: (*("predict_proba", "score", "depth", "predict", "transform", "fit_transform"),),

@@ -21,8 +21,12 @@ def is_whole(value: Any) -> bool:
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """A value as a message shows it: in one line of bounded length."""
-    text = " ".join(repr(value).split())
+    """A value as a message shows it: in one line of bounded length.
+
+    >>> shown(np.float64(1.5))
+    '1.5'
+    """
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     return text if len(text) <= most else f"{text[:most]}..."
 
 

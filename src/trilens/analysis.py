@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of
-from trilens._tabular import counted
+from trilens._tabular import Tabular, counted, facts, plain, table
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, opened, statements_of
 from trilens.counts import Counted
-from trilens.errors import MissingExtraError
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.registry import coordinates
 from trilens.maps.support import Reason, support_of_answers
@@ -42,8 +41,6 @@ from trilens.statements import Statements, Summary
 from trilens.words import about_depth
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from trilens.report import Pictures
 
 Facts = dict[str, Any]
@@ -57,7 +54,7 @@ _MOST_PLACES = 5000
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Tabular):
     """What the answers say.
 
     Attributes
@@ -152,38 +149,22 @@ class Analysis:
         return {
             "title": self.title,
             "kind": self.describe.kind,
-            "support": self.support,
-            "describe": self.describe.to_dict(),
-            "reliability": self.reliability.to_dict(),
+            **facts(self, "support", "describe", "reliability"),
             "appearances": histogram(self.appearances, whole=True),
             "seconds": _seconds(self.seconds),
-            "medoid": self.medoid.to_dict(),
-            "outliers": self.outliers.to_dict(),
+            **facts(self, "medoid", "outliers"),
             "map": {"method": self.plane_method, "edges": self.graph.edges()[:_MOST_EDGES]},
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
-            "structure": None if self.structure is None else self.structure.to_dict(),
-            "hierarchy": None if self.hierarchy is None else self.hierarchy.to_dict(),
-            "dimension": self.dimension,
-            "depth": {
-                "method": self.depth.method,
-                "about": self.depth.about,
-                "level": self.depth.level,
-            },
-            "individuals": None if self.individuals is None else self.individuals.to_dict(),
-            "compare_groups": None
-            if self.compared_groups is None
-            else self.compared_groups.to_dict(),
-            "classify": None if self.classes is None else self.classes.to_dict(),
-            "features": None if self.features is None else self.features.to_dict(),
+            **facts(self, "structure", "hierarchy", "dimension"),
+            "depth": facts(self.depth, "method", "about", "level"),
+            "individuals": plain(self.individuals),
+            "compare_groups": plain(self.compared_groups),
+            "classify": plain(self.classes),
+            "features": plain(self.features),
             "objects": self._objects(),
-            "about_objects": [each.to_dict() for each in self.facts],
-            "how": {
-                "version": __version__,
-                "source": self.source,
-                "command": self.command,
-                "seed": self.seed,
-            },
+            "about_objects": plain(self.facts),
+            "how": {"version": __version__, **facts(self, "source", "command", "seed")},
         }
 
     def write(self, path: str | Path, images: str | Path | Pictures | None = None) -> None:
@@ -202,14 +183,12 @@ class Analysis:
             images = load_pictures(images, names, picture_size(len(names)))
         write_report(self.to_dict(), path, images)
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each object; groups are counted from 1."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("to_frame()", "pandas") from None
-        frame = pd.DataFrame(self._objects()).rename(columns={"cluster": "group"})
-        return frame.assign(group=frame["group"] + 1)
+    def columns(self) -> dict[str, list[Any]]:
+        """A row for each object; groups are counted from 1."""
+        rows = self._objects()
+        called = {key: "group" if key == "cluster" else key for key in (rows[0] if rows else ())}
+        found = {name: [row[key] for row in rows] for key, name in called.items()}
+        return found | {"group": [row["cluster"] + 1 for row in rows]}
 
     def __repr__(self) -> str:
         found = self.describe
@@ -222,8 +201,6 @@ class Analysis:
         )
 
     def _repr_html_(self) -> str:
-        from trilens._tabular import table
-
         rows = [("answers", self.describe.statements), ("objects", self.describe.objects)]
         found = [
             ("most central", self.medoid.name),

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from trilens._parameters import one_of, seed_of, wrong
+from trilens._parameters import one_of, seed_of, shown, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
-from trilens.errors import FormatError, ParameterError, option
+from trilens.errors import FormatError, ParameterError, option, parameter_name
+from trilens.maps.features import features_for
 from trilens.maps.fit_file import is_fit, load
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.kind import doubt_kind
@@ -343,13 +344,7 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
     if hasattr(result, "among"):
         return result.among(rank)
     order = np.argsort(rank)
-    changed: dict[str, Any] = {}
-    for name in question.per_object:
-        value = getattr(result, name)
-        if isinstance(value, np.ndarray):
-            changed[name] = value[..., rank]
-        elif value is not None:
-            changed[name] = tuple(value[i] for i in rank.tolist())
+    changed = per_object(result, rank, *question.per_object)
     for name in question.per_row:
         changed[name] = getattr(result, name)[rank]
     for name in question.per_pair:
@@ -362,6 +357,38 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
     return replace(result, **changed)
 
 
+def per_object(result: Any, rank: IntArray, *names: str) -> dict[str, Any]:
+    """Fields with an entry for each object, or None, in another order: rank i comes i-th."""
+    found: dict[str, Any] = {}
+    for name in names:
+        value = getattr(result, name)
+        if isinstance(value, np.ndarray):
+            found[name] = value[..., rank]
+        elif value is not None:
+            found[name] = tuple(value[i] for i in rank.tolist())
+    return found
+
+
+def in_ids_of(statements: Statements, other: Statements, parameter: str) -> Statements:
+    """Other statements about the same objects, by the ids that these have in the first ones."""
+    if other.kind != statements.kind:
+        raise ParameterError(
+            f"{parameter_name(parameter)} has statements of kind {other.kind}, but the answers are "
+            f"of kind {statements.kind}; give statements of the same kind",
+            parameter=parameter,
+        )
+    seen = sorted({other.names[i] for i in np.unique(other.triples)})
+    unknown = [name for name in seen if name not in statements.ids]
+    if unknown:
+        raise ParameterError(
+            f"{parameter_name(parameter)} names {shown(unknown[0])}, which is not in the "
+            f"statements ({len(unknown):,} of {len(seen):,} objects); use the same names",
+            parameter=parameter,
+        )
+    new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
+    return Statements(new[other.triples], statements.n_objects, kind=other.kind)
+
+
 def asked_by(
     estimator: Any, X: StatementsLike, y: Any, features: Any
 ) -> tuple[Statements, Any, str]:
@@ -371,6 +398,7 @@ def asked_by(
     """
     from sklearn.base import clone
 
+    X, features = features_for(X, features)
     statements = statements_to_fit(X, estimator.kind, estimator)
     refuse_answers(y, X, statements)
     map = estimator.map

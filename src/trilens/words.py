@@ -260,11 +260,11 @@ def _not_held(answers: int, looked_at: int) -> Said:
     part = f"a random part of them, {looked_at:,} of {answers:,}, was"
     return (
         f"The files are too large to hold in memory: "
-        f"{'all answers were' if looked_at == answers else part} looked at without raters and "
-        f"response times.",
-        "Single raters, exclusions and response times were not checked, and intervals treat the "
-        "answers as independent.",
-        "For these, analyze a random sample of the answers that fits into memory.",
+        f"{'all answers were' if looked_at == answers else part} looked at, but not the response "
+        f"times and the positions on the screen.",
+        "Raters were checked, but are not listed here, and nothing is said about who could be "
+        "left out.",
+        "For a list of the raters, analyze a random sample of the answers that fits into memory.",
     )
 
 
@@ -307,6 +307,24 @@ def _most_guess(share: float, unit: str, noise: bool) -> Said:
         "among them.",
         f"Find out how the {unit}s were recruited; exclude the careless ones, and ask others.",
     )
+
+
+_EXCLUSIONS = {
+    "test-question": "answers to test questions",
+    "failed-tests": "{unit}s who failed the test questions",
+    "one-place": "{unit}s with most answers in one place",
+    "guessing": "{unit}s with answers no better than guesses",
+    "inverted": "{unit}s with answers opposite to the others'",
+}
+
+
+def exclusion_rule(mark: str, unit: str) -> str:
+    """Which answers a rule leaves out, or would; ``mark`` is the code.
+
+    >>> exclusion_rule("guessing", "rater")
+    'raters with answers no better than guesses'
+    """
+    return _EXCLUSIONS[mark].format(unit=unit)
 
 
 _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
@@ -551,8 +569,8 @@ GROUP_NOTES = {
     "ring": "no gap in the ring could be confirmed: to divide it would be arbitrary",
     "arms": "to call the arms groups would be arbitrary",
     "no dip": (
-        "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "
-        "groups are not claimed"
+        "no clear gap divides the objects: a lopsided or curved whole would look the same, so no "
+        "groups are claimed"
     ),
     "central gap": (
         "answers about the most central object cannot tell how wide a gap between two groups is: "
@@ -567,6 +585,10 @@ GROUP_NOTES = {
         "give more statements"
     ),
 }
+
+
+#: Of the object whose interval of centrality lies below all others, where no outlier is confirmed.
+LEAST_OF_ALL = "{} is clearly the least central, which alone makes no outlier"
 
 
 def about_outliers(why: Reason | None) -> str | None:
@@ -1056,6 +1078,19 @@ PLAN_NOTES = {
         "central); time a few of your own, and give them"
     ),
 }
+#: What the quality of each goal is; and what its target is measured in, where that is another.
+PLAN_QUALITIES = {
+    "medoid": "objects that could be the most central one",
+    "rank": "rank correlation of centrality with the truth",
+    "map": "share of what a perfect map would predict",
+    "groups": "studies that find the groups",
+    "classes": "studies that find the classes",
+    "difference": "studies that find the difference (power)",
+}
+_PLAN_SCALES = {
+    "groups": "adjusted Rand index with the truth",
+    "classes": "share of objects in the right class",
+}
 _PLANNED = {
     "medoid": "at most {:g} objects could be the most central one",
     "rank": "the rank correlation of centrality with the truth is {:g}",
@@ -1066,14 +1101,23 @@ _PLANNED = {
 }
 
 
-def expected_quality(goal: str, quality: str, point: Expected) -> str:
+def plan_aim(goal: str, target: float) -> str:
+    """The target of a plan, and what it is measured in.
+
+    >>> plan_aim("groups", 0.9)
+    'adjusted Rand index with the truth: 0.9'
+    """
+    return f"{_PLAN_SCALES.get(goal, PLAN_QUALITIES[goal])}: {target:g}"
+
+
+def expected_quality(goal: str, point: Expected) -> str:
     """What so many answers give."""
     if goal == "medoid":
         ends = f"{round(point.low)} to {round(point.high)}"
         return f"{round(point.value)} objects that could be the most central one ({ends})"
     if goal in ("groups", "classes", "difference"):
-        return f"{quality}: {point.value:.0%} ({point.low:.0%} to {point.high:.0%})"
-    return f"{quality}: {point.value:.2f} ({point.low:.2f} to {point.high:.2f})"
+        return f"{PLAN_QUALITIES[goal]}: {point.value:.0%} ({point.low:.0%} to {point.high:.0%})"
+    return f"{PLAN_QUALITIES[goal]}: {point.value:.2f} ({point.low:.2f} to {point.high:.2f})"
 
 
 def plan(made: Plan, sure: float, half: int, least: int) -> Iterator[str]:

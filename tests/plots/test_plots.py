@@ -106,12 +106,6 @@ def test_appearances_of_few_and_of_many_values(ax):
     plots.appearances([])
 
 
-def test_loss_curves_with_bands(ax):
-    plots.loss_curves([1, 10], {"a": [0.2, 0.1]}, errors={"a": [0.01, 0.01]}, ax=ax)
-    assert _drawn(ax).get_xscale() == "log"
-    assert len(ax.collections) == 1
-
-
 def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
     from trilens.plots.style import colours, markers
 
@@ -135,7 +129,6 @@ def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
             r"features has shape .* must be \(n, 2\)",
         ),
         (lambda: plots.depth_heat_map([0.1], (0, 1, 0, 1)), "a grid of at least 2 x 2"),
-        (lambda: plots.loss_curves([1, 2], {"a": [1]}), "curve 'a'"),
     ],
 )
 def test_wrong_input_is_named(call, said):

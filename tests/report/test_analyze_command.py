@@ -96,6 +96,7 @@ def small(tmp_path):
 
     S = study(n_objects=16, n_statements=400, random_state=0).statements
     write_statements(S, tmp_path / "answers.csv")
+    write_statements(S[:100], tmp_path / "few.csv")
     return tmp_path
 
 
@@ -132,7 +133,7 @@ def test_labels_and_broken_pictures(small):
     (small / "pics").mkdir()
     (small / "pics" / "shape-01.png").write_text("broken")
     result = _run(
-        small / "answers.csv", "-o", small / "r.html", "--labels", small / "labels.csv",
+        small / "few.csv", "-o", small / "r.html", "--labels", small / "labels.csv",
         "--images", small / "pics", "--title", "A <b>title</b>", "--n-clusters", 2, "--seed", 7,
         "--figures", small / "figures",
     )  # fmt: skip

@@ -81,7 +81,7 @@ def test_conditions_on_files_too_large_to_hold_are_told(file, monkeypatch):
 
 
 def test_what_a_survey_set_aside_is_told(tmp_path):
-    rows = [f"o{i % 5},o{(i + 1) % 5},o{(i + 2) % 5},r{i % 2},drawn,passed,true" for i in range(9)]
+    rows = [f"o{i % 5},o{(i + 1) % 5},o{(i + 2) % 5},r{i % 2},random,passed,true" for i in range(9)]
     rows += ["o0,o1,o2,r0,test,passed,true", "o0,o1,o2,r1,test,failed,true"]
     head = "central,other_1,other_2,rater,reason,test,counted"
     (tmp_path / "export.csv").write_text("\n".join([head, *rows]) + "\n")

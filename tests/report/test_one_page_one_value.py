@@ -66,13 +66,14 @@ def test_few_objects_have_one_p_value_of_groups():
     X = np.random.default_rng(1).normal(size=(10, 2))
     S = simulate_statements(X, 600, sampling="replacement", random_state=1)
     page = _page(S)
-    found = cluster(S)
-    p = p_text(found.p_value)
+    fitted = fit(S)
+    p = p_text(cluster(fitted).p_value)
     assert finding(page, "groups").said == (
         f"Groups No groups could be confirmed. The clearest division could be chance ({p})."
     )
     assert "The best division" in page.one("section", id="groups").said
-    assert "No groups could be confirmed, and there are too few objects" in hierarchy(S).sentence
+    said = hierarchy(fitted).sentence
+    assert "No groups could be confirmed, and there are too few objects" in said
 
 
 @pytest.mark.slow

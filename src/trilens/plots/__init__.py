@@ -14,7 +14,6 @@ from trilens.plots.plan import plan_curve
 from trilens.plots.raters import group_maps, rater_map
 from trilens.plots.reliability import (
     ceiling_bar,
-    loss_curves,
     models_against_ceiling,
     rater_intervals,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "depth_heat_map",
     "graph_drawing",
     "group_maps",
-    "loss_curves",
     "models_against_ceiling",
     "object_map",
     "plan_curve",

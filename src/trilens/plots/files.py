@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -52,7 +52,6 @@ def write_figures(
     folder: str | Path,
     *,
     pictures: Mapping[str, str | Path | BinaryIO] | None = None,
-    endings: Sequence[str] = FIGURE_ENDINGS,
 ) -> list[str]:
     """Write every figure that the results allow to a folder, in each format.
 
@@ -63,7 +62,6 @@ def write_figures(
         Created if it is missing.
     pictures : mapping of name to file, optional
         Of the objects, for the map.
-    endings : sequence of str
 
     Returns
     -------
@@ -81,7 +79,7 @@ def write_figures(
     else:
         drawn = _of_analysis(found, pictures)
     for name, ax in drawn:
-        files = [f"{name}{ending}" for ending in endings]
+        files = [f"{name}{ending}" for ending in FIGURE_ENDINGS]
         save_figure(ax, *(place / file for file in files))
         written += files
     return written

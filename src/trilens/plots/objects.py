@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array, whole_number
 from trilens._typing import AnyArray
-from trilens.errors import ParameterError, option
+from trilens.errors import ParameterError
 from trilens.maps.geometry import landmarks
 from trilens.plots.style import (
     ACCENT,
@@ -102,7 +102,6 @@ def depth_against_depth(
     features: ArrayLike,
     labels: Sequence[Any] | AnyArray,
     *,
-    classes: tuple[Any, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Depth in one class against depth in the other: the plane in which Algorithm 3 classifies.
@@ -112,9 +111,8 @@ def depth_against_depth(
     features : (n, 2) array
         ``LensDepthClassifier.features_``.
     labels : (n,) sequence
-        The class of each object; None or -1 for unlabeled ones, drawn in gray.
-    classes : pair, optional
-        The classes of the two columns; by default the sorted labels.
+        The class of each object, the first of the sorted ones being that of the first column; None
+        or -1 for unlabeled ones, drawn in gray.
 
     Examples
     --------
@@ -130,17 +128,12 @@ def depth_against_depth(
         )
     given = one_each(labels, len(X), "labels") or []
     known = [label for label in given if label is not None and label != -1]
-    if classes is None:
-        found = list(colours(known))
-        if len(found) != 2:
-            raise ParameterError(
-                f"there are {len(found)} classes, and the figure compares two; "
-                f"use {option('classes')}",
-                parameter="labels",
-            )
-        first, second = found
-    else:
-        first, second = classes
+    classes = list(colours(known))
+    if len(classes) != 2:
+        raise ParameterError(
+            f"there are {len(classes)} classes, and the figure compares two", parameter="labels"
+        )
+    first, second = classes
     ax = axes_or_new(ax, (5.0, 5.0))
     unknown = np.array([label is None or label == -1 for label in given], dtype=bool)
     scatter_groups(ax, X[~unknown], known, 28)
@@ -160,7 +153,6 @@ def depth_heat_map(
     extent: tuple[float, float, float, float],
     *,
     points: ArrayLike | None = None,
-    label: str = "lens depth",
     ax: Axes | None = None,
 ) -> Axes:
     """A heat map of depth over a rectangle, with the points that it refers to.
@@ -193,7 +185,7 @@ def depth_heat_map(
     rim = (left - half_x, right + half_x, bottom - half_y, top + half_y)
     ax = axes_or_new(ax, (6.0, 5.0))
     shown = ax.imshow(values, origin="lower", extent=rim, cmap="cividis", interpolation="bilinear")
-    ax.figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
+    ax.figure.colorbar(shown, ax=ax, label="lens depth", shrink=0.8)
     if points is not None:
         X = plane(points)
         ax.scatter(X[:, 0], X[:, 1], s=9, color="white", edgecolor=INK, linewidth=0.5)

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from trilens._tabular import shorten
 from trilens.words import (
+    LEAST_OF_ALL,
     LIE,
     MEASURE as MEASURE,
     OTHER_VIEWS,
@@ -347,7 +348,7 @@ def outliers(facts: Facts) -> Finding:
         shown = tuple(o["tail"])
     if not found and o["clearly_least"] is not None:
         least = capital(name(o["clearly_least"]))
-        sure += Markup(" {} is clearly less central than every other object.").format(least)
+        sure += Markup(" {}.").format(Markup(LEAST_OF_ALL).format(least))
     return Finding("Outliers", "outliers", said + ".", sure, shown)
 
 
