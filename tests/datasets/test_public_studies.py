@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -135,20 +133,9 @@ NIGHTS = (
 )
 
 
-def of_nights(server: Server) -> dict[str, Origin]:
-    address = Address(f"{server.url}/nights.zip", "nights/{name}", alone=True)
-    return {"nights/data.csv": Origin("https://example.org/nights", (address,))}
-
-
 def test_nights(server: Server, cache: Path, come: Come, capfd: pytest.CaptureFixture[str]) -> None:
-    """The table is taken out of an archive that is not downloaded."""
-    picture = np.random.default_rng(0).bytes(9_000_000)
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as opened:
-        opened.writestr("nights/ref/000/000.png", picture)
-        opened.writestr("nights/data.csv", NIGHTS)
-    server.files["/nights.zip"] = archive.getvalue()
-    come("nights", of_nights(server))
+    server.files["/data.csv"] = NIGHTS
+    come("nights", {"nights/data.csv": server.origin("data.csv")})
     found = tl.datasets.load_nights()
     names = np.array(found.names)[found.statements.triples].tolist()
     assert names == [
@@ -158,9 +145,6 @@ def test_nights(server: Server, cache: Path, come: Come, capfd: pytest.CaptureFi
     assert found.votes.tolist() == [7, 6]
     assert found.split.tolist() == ["train", "test"]
     assert found.prompts.tolist() == ["a cat", "a dog"]
-    asked = [re.fullmatch(r"bytes=(\d+)-(\d+)", str(span)) for span in server.asked]
-    assert sum(int(span[2]) - int(span[1]) for span in asked if span) < 4_000_000
-    assert all(asked)
     assert left_in(cache) == ["SHA256SUMS", "nights/data.csv"]
     out, said = capfd.readouterr()
     assert out == ""
@@ -171,18 +155,6 @@ def test_nights(server: Server, cache: Path, come: Come, capfd: pytest.CaptureFi
     assert server.asked == []
     with pytest.raises(ParameterError, match="min_votes is '6'; it must be a whole number"):
         tl.datasets.load_nights(min_votes="6")  # type: ignore[arg-type]
-
-
-def test_nights_from_a_server_without_ranges(server: Server, come: Come) -> None:
-    server.files["/nights.zip"] = zipped({"nights/data.csv": NIGHTS})
-    server.ranges = False
-    come("nights", of_nights(server))
-    with pytest.raises(DatasetError, match=r"nights\.zip does not send parts of a file; download"):
-        tl.datasets.load_nights()
-    server.ranges = True
-    server.cut = [None, 10]
-    with pytest.raises(DatasetError, match=r"nights\.zip broke off"):
-        tl.datasets.load_nights()
 
 
 def test_nights_of_another_layout(server: Server, come: Come) -> None:
@@ -407,7 +379,6 @@ def test_about() -> None:
     for name in tl.datasets.NAMES:
         one = tl.datasets.about(name)
         assert callable(getattr(tl.datasets, one.loader))
-        assert one.to_dict()["name"] == name
         assert f"cite: {one.citation}" in str(one)
         assert f"license: {one.license}" in str(one)
         assert one.addresses

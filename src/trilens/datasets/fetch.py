@@ -7,7 +7,6 @@ Of a file whose sha256 nobody published, the one of the first download is kept i
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import sys
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from trilens.errors import DatasetError, MissingExtraError
 
@@ -60,8 +59,6 @@ class Address:
     url: str
     #: The file's name in the archive; ``{name}`` is its path below its data set's folder.
     member: str | None = None
-    #: Only the member is downloaded, by the ranges that hold it: nobody wants the whole archive.
-    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,8 +171,6 @@ def _fetch(wanted: list[str], cache: Path, origin: Origin) -> None:
             if address.member is None:
                 for path in wanted:
                     _download(address.url, cache / path, expected[path])
-            elif address.alone:
-                _take(wanted, _RemoteFile.open(address.url), cache, address.member)
             else:
                 _fetch_members(wanted, cache, address.url, address.member)
             for path in wanted:
@@ -233,7 +228,7 @@ def _fetch_members(wanted: list[str], cache: Path, url: str, member: str) -> Non
     _fetch_members(wanted, cache, url, member)
 
 
-def _take(wanted: list[str], archive: Path | BinaryIO, cache: Path, member: str) -> None:
+def _take(wanted: list[str], archive: Path, cache: Path, member: str) -> None:
     """Take the wanted files out of a zip archive."""
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -244,8 +239,6 @@ def _take(wanted: list[str], archive: Path | BinaryIO, cache: Path, member: str)
                     raise _TransferError(f"holds another {_name(path)} (by its sha256)")
                 _write_whole(cache / path, content)
     except (zipfile.BadZipFile, zlib.error, KeyError) as error:
-        if isinstance(error.__context__, _TransferError):  # zipfile calls it a bad archive
-            raise error.__context__ from None
         raise _TransferError(f"sent no archive with the file in it ({error.args[0]})") from None
 
 
@@ -258,66 +251,6 @@ def _write_whole(target: Path, content: bytes) -> None:
 
 class _TransferError(OSError):
     """A download that failed; the text says how, in a few words."""
-
-
-class _RemoteFile(io.RawIOBase):
-    """A file at a URL, of which only the pieces that are read are downloaded."""
-
-    def __init__(self, url: str, size: int) -> None:
-        self.url, self.size, self.at = url, size, 0
-
-    @classmethod
-    def open(cls, url: str) -> BinaryIO:
-        """The file, read in pieces of a megabyte."""
-        _, total = _range(url, "0-0")
-        return io.BufferedReader(cls(url, total), buffer_size=1 << 20)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self.at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self.at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.at, os.SEEK_END: self.size}[whence]
-        return self.at
-
-    def readinto(self, buffer: Any) -> int:
-        last = min(self.at + len(buffer), self.size) - 1
-        if last < self.at:
-            return 0
-        piece, _ = _range(self.url, f"{self.at}-{last}")
-        buffer[: len(piece)] = piece
-        self.at += len(piece)
-        return len(piece)
-
-
-def _range(url: str, span: str) -> tuple[bytes, int]:
-    """A range of a file at a URL, and the size of the file."""
-    import requests
-
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={span}"}
-    try:
-        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-            if not response.ok:
-                raise _TransferError(f"answered {response.status_code} {response.reason}")
-            sent = re.fullmatch(rf"bytes {span}/(\d+)", response.headers.get("Content-Range", ""))
-            if response.status_code != 206 or sent is None:
-                raise _TransferError("does not send parts of a file")
-            first, last = map(int, span.split("-"))
-            piece: bytes = response.content
-            if len(piece) != last - first + 1:
-                raise _TransferError(f"broke off after {len(piece):,} bytes of a part")
-            return piece, int(sent[1])
-    except requests.exceptions.Timeout:
-        raise _TransferError(f"did not answer within {_TIMEOUT:.0f} seconds") from None
-    except requests.exceptions.ConnectionError:
-        raise _TransferError("cannot be reached") from None
-    except requests.exceptions.RequestException:
-        raise _TransferError("broke off") from None
 
 
 class _ResumingDownloader:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from trilens._parameters import wrong
 from trilens.datasets.fetch import Address, Origin, checksums, find_files
@@ -81,19 +80,6 @@ class About:
                 f"sha256: {self.checksum}",
             ]
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same, for JSON."""
-        return {
-            "name": self.name,
-            "loader": self.loader,
-            "title": self.title,
-            "citation": self.citation,
-            "license": self.license,
-            "homepages": list(self.homepages),
-            "addresses": list(self.addresses),
-            "checksum": self.checksum,
-        }
 
 
 def about(name: str) -> About:
@@ -251,14 +237,10 @@ _TABLE = (
         license="The authors' repository has an MIT license; none is stated for the data "
         "themselves.",
         origins={
-            # The authors' archive has 58 GB of pictures, of which only the table is taken; the
-            # second address is a copy of the table.
+            # a copy of the table: the authors' archive has 58 GB of pictures
             "nights/data.csv": Origin(
                 "https://github.com/ssundaram21/dreamsim/tree/main/dataset (nights.zip)",
                 (
-                    Address(
-                        "https://data.csail.mit.edu/nights/nights.zip", "nights/{name}", alone=True
-                    ),
                     Address(
                         "https://huggingface.co/datasets/saraghznfri/unisim_data/resolve/main/"
                         "nights/data.csv"
