@@ -50,7 +50,7 @@ test test-first test-slow: export PYTHONDONTWRITEBYTECODE =
 # one process compiles tests and loops for the others, while another checks style and types
 test: system $(VENV)/installed-test
 	$(MAKE) --no-print-directory -j 2 -O lint test-first
-	$(BIN)/pytest -n 3 --dist loadscope -m 'not slow and not first'
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder -m 'not slow and not first'
 
 test-first: $(VENV)/installed-test
 	$(BIN)/pytest -m first
@@ -65,5 +65,5 @@ bench: $(VENV)/installed-bench
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) site demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site jupyter_execute demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,9 +2,9 @@
 
     TRILENS_DATA=... python benchmarks/bench_startup.py
 
-Targets: `trilens --help` 0.4 s, `trilens medoid` on the cars 1.5 s, `trilens analyze` on the
-cars 5 s and on 1000 objects with 10^6 statements 30 s. The rival of the first two is a Python
-that only imports click, or numpy and pyarrow.
+Targets, in CPU seconds: `import trilens` 0.05, `trilens --help` 0.15, `trilens medoid` on the cars
+1.5, `trilens analyze` on the cars 5 and on 1000 objects with 10^6 statements 30. Their rivals are a
+Python that imports nothing, click, or what a map needs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def best(command: list[str], repeats: int) -> tuple[float, float]:
 def line(what: str, command: list[str], repeats: int, target: float | None = None) -> None:
     wall, cpu = best(command, repeats)
     aim = (
-        "" if target is None else f"   target {target:g} s: {'met' if wall <= target else 'missed'}"
+        "" if target is None else f"   target {target:g} s: {'met' if cpu <= target else 'missed'}"
     )
     print(f"{what:48}{wall:8.2f} s wall{cpu:8.2f} s CPU{aim}", flush=True)
 
@@ -57,11 +57,15 @@ def main() -> None:
     trilens = [sys.executable, "-m", "trilens"]
     cars = Path(os.environ["TRILENS_DATA"]) / "cars"
     answers = str(cars / "ordinal_data_preprocessed" / "T_ALL.csv")
-    line("python -c 'import click'", [sys.executable, "-c", "import click"], repeats)
-    line("trilens --help", [*trilens, "--help"], repeats, 0.4)
-    imports = "import numpy, pyarrow.csv"
-    line(f"python -c '{imports}'", [sys.executable, "-c", imports], repeats)
-    line("trilens medoid, the cars", [*trilens, "medoid", answers], repeats, 1.5)
+    line("python -c pass", [sys.executable, "-c", "pass"], repeats)
+    line("import trilens", [sys.executable, "-c", "import trilens"], repeats, 0.05)
+    line("import click", [sys.executable, "-c", "import click"], repeats)
+    line("trilens --help", [*trilens, "--help"], repeats, 0.15)
+    imports = "import pyarrow.csv, scipy.optimize"
+    line(imports, [sys.executable, "-c", imports], repeats)
+    medoid = [*trilens, "medoid", answers]
+    line("trilens medoid, the cars", [*medoid, "--kind", "central"], repeats, 1.5)
+    line("trilens medoid, the cars, kind not said", medoid, repeats)
     with tempfile.TemporaryDirectory() as folder:
         page = str(Path(folder) / "report.html")
         pictures = str(cars / "car_data_set_images")

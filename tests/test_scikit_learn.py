@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
@@ -435,6 +436,26 @@ def test_features_hang_on_objects_that_are_divided(drawn):
     for other in (model, tl.ChoiceMap(2)):
         with pytest.raises(ParameterError, match=r"S\.objects\.with_features\(features\)"):
             clone(other).fit(S.objects, y, features=F)
+    outliers = tl.MapOutlierDetector(n=2, map=tl.ChoiceMap(2, l2=0.1, feature_share=0.5))
+    found = [
+        clone(outliers).fit(X).score_samples_,
+        clone(outliers).fit(S, features=F).score_samples_,
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+def test_features_that_hang_on_objects_are_not_passed_over(drawn):
+    S, y = drawn
+    X = S.objects.with_features(np.zeros((30, 3)))
+    asked = [lambda: tl.fit(X), lambda: tl.medoid(X), lambda: tl.classify(X, y)]
+    asked += [
+        partial(tl.KRNGClassifier(k=5).fit, X, y),
+        partial(tl.LensDepthClassifier().fit, X, y),
+    ]
+    asked += [partial(model.fit, X) for model in (tl.LensMap(2), tl.SOE(2), tl.KRNGClustering(2))]
+    for ask in asked:
+        with pytest.raises(ParameterError, match="these objects have features, which would be"):
+            ask()
 
 
 @pytest.mark.parametrize("parameters", [{"n_components": 2, "l2": 0.1}, {"n_components": 2}, {}])
@@ -459,6 +480,7 @@ def test_halving_searches(central):
         tl.ChoiceMap(2, kind="central"), {"l2": [0.1, 100.0]}, cv=2, random_state=0
     )
     assert maps.fit(X, y).best_params_ == {"l2": 0.1}
+    assert clone(maps).set_params(estimator__kind=None).fit(central).best_params_ == {"l2": 0.1}
     classes = HalvingGridSearchCV(
         tl.MapClassifier(map="lensmap"), {"n_components": [1, 2]}, cv=2, random_state=0
     )
@@ -468,7 +490,10 @@ def test_halving_searches(central):
 def test_the_error_rate_of_a_classifiers_map():
     points = tl.simulate.mixture(30, means=[[0, 0], [7, 0]], random_state=0)
     S = tl.simulate_statements(points, 2000, error_rate=0.3, random_state=1)
-    assert tl.MapClassifier().fit(S, points.labels).error_rate_ == pytest.approx(0.3, abs=0.04)
+    model = tl.MapClassifier().fit(S, points.labels)
+    assert model.error_rate_ == pytest.approx(0.3, abs=0.04)
+    for other in ("soe", tl.SOE(2)):
+        assert model.set_params(map=other).fit(S, points.labels).error_rate_ is None
 
 
 # ---- what `classify`, `cluster` and `outliers` do by default, as estimators -------------------
