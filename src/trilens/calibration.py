@@ -18,6 +18,11 @@ DROP_OF_FEW_QUESTIONS = 20.0
 #: takes a region of maps that are all as good for a hill. The fewer answers there are for each
 #: coordinate, the sooner.
 LEAST_PENALTY, LEAST_PENALTY_OF_FEW_ANSWERS, MOST_PENALTY = 1e-3, 0.03, 1e2
+#: Of two answers to choose from, places take some of the careless ones for their own: the share
+#: that the evidence finds is too small by so many times the third power of coordinates per answer,
+#: these by the square of the share that is attentive. With this many coordinates per answer the
+#: wider interval holds it anyway. (Chosen on seeds 0 to 316 of benchmarks/bench_evidence.py.)
+CARELESS_IN_PLACES, CARELESS_IN_PLACES_UP_TO = 2.5, 0.15
 #: The logarithm of the evidence that other dimensions must gain: it is not known better.
 EVIDENCE_FOR_DIMENSIONS = 1.0
 #: With fewer answers for each coordinate, and without features, the map follows them all, and

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import trilens as tl
 from trilens.maps import laplace
 from trilens.maps.descent import fit_choices
 from trilens.maps.features import read_features, with_prior
@@ -114,3 +115,16 @@ def test_the_best_penalty_is_found():
         for factor, less in ((0.4, 1.0), (0.8, -0.3), (1.25, -0.3), (2.5, 1.0)):
             other = Surface(f, point.X, point.l2 * factor, fixed_l2=True)
             assert other.at(0.3) < value - less
+
+
+def test_careless_answers_that_the_places_take_for_their_own_are_counted():
+    X = gaussian(200, 5, random_state=4)
+    S = simulate_statements(
+        X, 20_000, "closer", error_rate=0.3, sampling="replacement", random_state=3
+    )
+    low, high = tl.fit(S).error_rate_interval
+    assert low <= 0.3 <= high
+    assert laplace.careless(0.0, 0.05) < 1e-3
+    shares = np.array([laplace.careless(share, 0.05) for share in np.linspace(0, 1, 101)])
+    assert (np.diff(shares) >= 0).all()
+    assert shares[-1] == 1

@@ -27,6 +27,8 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.calibration import (
+    CARELESS_IN_PLACES,
+    CARELESS_IN_PLACES_UP_TO,
     DROP_OF_FEW_QUESTIONS,
     EVIDENCE_DROP,
     LEAST_PENALTY,
@@ -290,6 +292,35 @@ class Evidence:
     X: FloatArray
     #: The evidence; maps in different dimensions can be compared by it.
     value: float
+    #: Coordinates per answer.
+    few: float
+
+    def with_careless(self) -> Evidence:
+        """With the careless answers that the places took for their own."""
+        lapse, low, high = (careless(share, self.few) for share in (self.lapse, *self.interval))
+        # where all answers may be right, they still may
+        return replace(self, lapse=lapse, interval=(low if self.interval[0] > 0 else 0.0, high))
+
+
+def careless(share: float, few: float) -> float:
+    """The share of careless answers where the evidence of ``closer`` answers finds this one.
+
+    Parameters
+    ----------
+    few
+        Coordinates per answer.
+
+    Examples
+    --------
+    >>> [round(careless(share, 0.05), 2) for share in (0.2, 0.4, 0.52)]
+    [0.2, 0.41, 0.56]
+    """
+    times = CARELESS_IN_PLACES * max(0.0, 1.0 - (few / CARELESS_IN_PLACES_UP_TO) ** 2)
+    true = np.linspace(0.0, 0.99, 991)
+    lost = times * (few / (1.0 - true) ** 2) ** 3
+    # of still larger shares the answers tell less and less
+    rising = np.arange(len(true)) <= (true - lost).argmax()
+    return min(1.0, share + float(np.interp(share, (true - lost)[rising], lost[rising])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -572,7 +603,7 @@ class Surface:
         lapse = self.top()
         X = self.likelihood.standard(self._map_near(lapse))
         value = float(self._fine()[1].max())
-        return Evidence(lapse, self._guess(lapse), self.within(), X, value)
+        return Evidence(lapse, self._guess(lapse), self.within(), X, value, self.few)
 
     def profile(self) -> tuple[FloatArray, FloatArray]:
         """The shares that were tried, and the evidence of each."""

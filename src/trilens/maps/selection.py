@@ -212,6 +212,8 @@ def select(
     ]
     scores = replace(later, later=tuple(candidates))
     told = evidence if l2 is None else None
+    if told is not None and statements.kind == "closer" and not own:
+        told = told.with_careless()
     return MapSettings(d, candidates[0].l2, length, scores, told, own, gain)
 
 
