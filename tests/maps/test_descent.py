@@ -36,9 +36,9 @@ def test_the_information_is_that_of_the_evidence(kind, length):
     choices = answers(kind)
     X = np.random.default_rng(5).standard_normal((14, 3))
     lapse, l2 = np.array([0.3]), 0.2
-    with likelihood(choices, length, 2.0, path="numpy") as f:
+    with likelihood(choices, length, 2.0, compiled=False) as f:
         wanted = f.information(X, lapse)
-    with likelihood(choices, length, 2.0, path="rows") as f:
+    with likelihood(choices, length, 2.0, compiled=True) as f:
         np.testing.assert_allclose(f.information(X, lapse), wanted, atol=1e-10)
         part = AnswerPart(f, np.arange(len(choices)), 2.0)
         whole = preconditioner(part, 10**9, X, lapse, l2)
@@ -62,7 +62,7 @@ def test_a_bent_loss_has_the_slope_that_it_says(enough):
     choices = answers("odd")
     rng = np.random.default_rng(7)
     X = rng.standard_normal((14, 2))
-    with likelihood(choices, path="rows") as f:
+    with likelihood(choices, compiled=True) as f:
         part = AnswerPart(f, np.arange(len(choices)), 1.0)
         bend = preconditioner(part, enough, X, np.array([0.2]), 0.1)
         bent = PreconditionedLoss(
@@ -123,7 +123,7 @@ def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weig
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_where_the_curvature_is_known_few_steps_lead_to_the_same_map(kind):
     asked = []
-    with likelihood(answers(kind, m=2000), path="numpy") as f:
+    with likelihood(answers(kind, m=2000), compiled=False) as f:
         near = fit_choices(f, np.random.default_rng(5).standard_normal((14, 2)), 0.3, 0.1).X
         H = f.information(near, np.array([0.2]))
         H[np.diag_indices(len(H))] += 2 * 0.1

@@ -26,7 +26,7 @@ def test_the_same_function_as_the_compiled_one(kind, length, scale):
     choices = collect_choices(Statements(triples, 12, kind=kind))
     shares = rng.uniform(0.05, 0.4, len(choices))
     with (
-        likelihood(choices, length, 2.0, path="pairs") as host,
+        likelihood(choices, length, 2.0, compiled=True) as host,
         likelihood(choices, length, 2.0, device="numpy") as found,
     ):
         rows = np.arange(0, len(choices), 3)

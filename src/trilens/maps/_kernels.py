@@ -1,8 +1,6 @@
 """Compiled loops of the maps; imported only when the data are large.
 
-Losses of comparisons are sums of ``w * link(v_near - v_far)``, those of choices sums of
-``-w * log P``; `trilens.maps.likelihood` has the formulas, and the functions that numpy and these
-loops share.
+`trilens.maps.likelihood` has the formulas, and the functions that numpy and these loops share.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from trilens.maps import likelihood
 
 DISTANCE, SQUARE, STUDENT = 0, 1, 2
 LENGTHS = {"distance": DISTANCE, "square": SQUARE, "student": STUDENT}
-HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
-LINKS = {"hinge": HINGE, "squared hinge": SQUARED_HINGE, "logistic": LOGISTIC}
 
 #: A running product of probabilities is turned into a logarithm before it can vanish.
 _FLUSH_SMALL = 1e-150
@@ -85,67 +81,6 @@ def pair_gradient(
     for p in range(low, high):
         if slope[p] != 0.0:
             _step(X, first[p], second[p], slope[p], out)
-
-
-# ---- comparisons d(A, B) < d(C, D) -------------------------------------------------------------
-
-
-@compiled()
-def compare_rows(
-    X: FloatArray,
-    rows: Int32Array,
-    low: int,
-    high: int,
-    length: int,
-    alpha: float,
-    link: int,
-    margin: float,
-    out: FloatArray,
-) -> float:
-    """Losses of the comparisons ``low`` to ``high``, straight from coordinates.
-
-    Consecutive comparisons with the same far pair, as the two of a central statement, share
-    its distance and its step in the gradient.
-    """
-    loss = 0.0
-    c, e = -1, -1
-    v_far, s_far, pending = 0.0, 0.0, 0.0
-    for r in range(low, high):
-        a, b, c_next, e_next = rows[r, 0], rows[r, 1], rows[r, 2], rows[r, 3]
-        if not ((c_next == c and e_next == e) or (c_next == e and e_next == c)):
-            if pending != 0.0:
-                _step(X, c, e, -pending * s_far, out)
-                pending = 0.0
-            c, e = c_next, e_next
-            v_far, s_far = _length(_square(X, c, e), length, alpha)
-        v_near, s_near = _length(_square(X, a, b), length, alpha)
-        t = v_near - v_far + margin
-        if link == LOGISTIC:
-            # Beyond 40 the exponential is below the rounding of 1, and most lie beyond.
-            if t < -40.0:
-                continue
-            value, slope = _logistic(t)
-        elif t <= 0.0:
-            continue
-        elif link == HINGE:
-            value, slope = t, 1.0
-        else:
-            value, slope = t * t, 2.0 * t
-        loss += value
-        pending += slope
-        _step(X, a, b, slope * s_near, out)
-    if pending != 0.0:
-        _step(X, c, e, -pending * s_far, out)
-    return loss
-
-
-@compiled()
-def _logistic(t: float) -> tuple[float, float]:
-    """log(1 + exp(t)) and its slope, without overflow."""
-    z = np.exp(-abs(t))
-    if t > 0.0:
-        return t + np.log1p(z), 1.0 / (1.0 + z)
-    return np.log1p(z), z / (1.0 + z)
 
 
 # ---- answers that choose a side of a triangle --------------------------------------------------
@@ -215,82 +150,66 @@ def choose_odds(
     return loss - float(np.log(product)), slope_lapse
 
 
-@compiled()
-def choose_rows(
+@compiled(inline="always")
+def _triangle(
     X: FloatArray,
-    triples: Int32Array,
-    weight: FloatArray,
-    lapse: FloatArray,
-    low: int,
-    high: int,
+    i: Any,
+    j: Any,
+    k: Any,
     length: int,
     alpha: float,
     sign: float,
     three: bool,
-    out: FloatArray,
-) -> tuple[float, float]:
-    """-log P of the answers ``low`` to ``high``, straight from coordinates; gradient in ``out``.
+    e: FloatArray,
+) -> tuple[float, float, float, float, float, float]:
+    """The sides as differences in ``e``, their slopes, and how likely each is chosen.
 
-    ``triples`` are statements as they are: with three pairs the first object's opposite side
-    is chosen, with two the pair of the first two objects.
+    Side 0 lies opposite i, and so on; of two sides it is the one that cannot be chosen.
     """
-    own = len(lapse) > 1
-    lapsed = lapse[0]
-    share = 1.0 / 3.0 if three else 0.5
-    loss, slope_lapse, product = 0.0, 0.0, 1.0
-    for r in range(low, high):
-        a, b, c = triples[r, 0], triples[r, 1], triples[r, 2]
-        if own:
-            lapsed = lapse[r]
-        v_ab, s_ab = _length(_square(X, a, b), length, alpha)
-        v_ac, s_ac = _length(_square(X, a, c), length, alpha)
-        v_bc, s_bc = 0.0, 0.0
-        if three:
-            v_bc, s_bc = _length(_square(X, b, c), length, alpha)
-        chosen = sign * (v_bc if three else v_ab)
-        t1 = sign * v_ac - chosen
-        t2 = sign * v_ab - chosen
-        w = weight[r]
-        if lapsed == 0.0 or t1 > _CERTAIN or t2 > _CERTAIN:
-            value, slope, g1, g2 = _answer(chosen, sign * v_ac, sign * v_ab, three, lapsed)
-            loss += w * value
-        else:
-            # odds beside those of the chosen side: two exponentials, and no logarithm here
-            e1 = np.exp(t1)
-            e2 = np.exp(t2) if three else 0.0
-            P, slope, g = _mixture(1.0, 1.0 + e1 + e2, lapsed, share)
-            g1, g2 = g * e1, g * e2
-            loss, product = _add_log(P, w, loss, product)
-        slope_lapse += w * slope
-        w *= sign
-        _step(X, a, c, w * g1 * s_ac, out)
-        if three:
-            _step(X, a, b, w * g2 * s_ab, out)
-            _step(X, b, c, -w * (g1 + g2) * s_bc, out)
-        else:
-            _step(X, a, b, -w * g1 * s_ab, out)
-    return loss - float(np.log(product)), slope_lapse
-
-
-@compiled()
-def _answer(
-    u0: float, u1: float, u2: float, three: bool, lapsed: float
-) -> tuple[float, float, float, float]:
-    """-log P of choosing the first pair; its slopes in the lapse and in u1 and u2."""
-    top = max(u0, u1)
-    share = 0.5
-    e2 = 0.0
+    square0, square1, square2 = 0.0, 0.0, 0.0
+    for t in range(X.shape[1]):
+        e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
+        square0 += e0 * e0
+        square1 += e1 * e1
+        square2 += e2 * e2
+        e[0, t], e[1, t], e[2, t] = e0, e1, e2
+    v0, slope0 = _length(square0, length, alpha)
+    v1, slope1 = _length(square1, length, alpha)
+    v2, slope2 = _length(square2, length, alpha)
+    u0, u1, u2 = sign * v0, sign * v1, sign * v2
+    # odds beside those of the likeliest side
+    top = max(u1, u2)
+    p0 = 0.0
     if three:
-        top = max(top, u2)
-        share = 1.0 / 3.0
-        e2 = np.exp(u2 - top)
-    e0, e1 = np.exp(u0 - top), np.exp(u1 - top)
-    z = e0 + e1 + e2
-    if lapsed == 0.0:
-        p = e0 / z
-        return np.log(z) - (u0 - top), (1.0 - share / p) if p > 0.0 else -np.inf, e1 / z, e2 / z
-    P, slope, g = _mixture(e0, z, lapsed, share)
-    return -np.log(P), slope, g * e1, g * e2
+        top = max(u0, top)
+        p0 = np.exp(u0 - top)
+    p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
+    z = 1.0 / (p0 + p1 + p2)
+    return 2.0 * slope0, 2.0 * slope1, 2.0 * slope2, p0 * z, p1 * z, p2 * z
+
+
+@compiled(inline="always")
+def _terms(
+    w: float,
+    s0: float,
+    s1: float,
+    s2: float,
+    p0: float,
+    p1: float,
+    p2: float,
+    lapse: float,
+    share: float,
+) -> tuple[float, float, float, float, float, float]:
+    """The Fisher information of an answer of weight w about steps along its sides."""
+    a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
+    return (
+        w * a00 * s0 * s0,
+        w * a11 * s1 * s1,
+        w * a22 * s2 * s2,
+        w * a01 * s0 * s1,
+        w * a02 * s0 * s2,
+        w * a12 * s1 * s2,
+    )
 
 
 @compiled()
@@ -316,53 +235,39 @@ def add_information(
     """
     d = X.shape[1]
     own, lapsed = len(lapse) > 1, lapse[0]
-    first = 0 if three else 1
     share = 1.0 / 3.0 if three else 0.5
-    p = np.zeros(3)
-    slopes = np.zeros((3 * d, 3))  # of each pair in every coordinate of the three objects
+    e = np.empty((3, d))
+    moves = np.zeros((3 * d, 3))  # of each side with every coordinate of the three objects
     at = np.zeros(3 * d, dtype=np.int64)
     for row in range(len(triples)):
-        w = weight[row]
-        if w == 0.0:
+        if weight[row] == 0.0:
             continue
         if own:
             lapsed = lapse[row]
-        ids = triples[row]
-        # pair s lies opposite object s; of two pairs the third is that of the first two objects
-        top = -np.inf
-        for s in range(first, 3):
-            i, j = (s + 1) % 3, (s + 2) % 3
-            v, slope = _length(_square(X, ids[i], ids[j]), length, alpha)
-            p[s] = sign * v
-            top = max(top, p[s])
-            for q in range(d):
-                step = 2.0 * sign * slope * (X[ids[i], q] - X[ids[j], q])
-                slopes[i * d + q, s] = step * stretch[ids[i], q]
-                slopes[j * d + q, s] = -step * stretch[ids[j], q]
-        z = 0.0
-        for s in range(first, 3):
-            p[s] = np.exp(p[s] - top)
-            z += p[s]
-        a00, a11, a22, a01, a02, a12 = _information(p[0] / z, p[1] / z, p[2] / z, lapsed, share)
-        a00, a11, a22, a01, a02, a12 = w * a00, w * a11, w * a22, w * a01, w * a02, w * a12
-        for i in range(3):
-            for q in range(d):
-                at[i * d + q] = place[ids[i]] * d + q
+        i, j, k = triples[row, 0], triples[row, 1], triples[row, 2]
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, sign, three, e)
+        a00, a11, a22, a01, a02, a12 = _terms(weight[row], s0, s1, s2, p0, p1, p2, lapsed, share)
+        for q in range(d):
+            at[q], at[d + q], at[2 * d + q] = place[i] * d + q, place[j] * d + q, place[k] * d + q
+            moves[q, 1], moves[q, 2] = e[1, q] * stretch[i, q], e[2, q] * stretch[i, q]
+            moves[d + q, 0], moves[d + q, 2] = e[0, q] * stretch[j, q], -e[2, q] * stretch[j, q]
+            moves[2 * d + q, 0] = -e[0, q] * stretch[k, q]
+            moves[2 * d + q, 1] = -e[1, q] * stretch[k, q]
         for c in range(3 * d):
-            s0, s1, s2 = slopes[c, 0], slopes[c, 1], slopes[c, 2]
-            b0 = a00 * s0 + a01 * s1 + a02 * s2
-            b1 = a01 * s0 + a11 * s1 + a12 * s2
-            b2 = a02 * s0 + a12 * s1 + a22 * s2
+            m0, m1, m2 = moves[c, 0], moves[c, 1], moves[c, 2]
+            b0 = a00 * m0 + a01 * m1 + a02 * m2
+            b1 = a01 * m0 + a11 * m1 + a12 * m2
+            b2 = a02 * m0 + a12 * m1 + a22 * m2
             if whole:
                 # half of a symmetric matrix; the caller adds the other one
-                out[at[c], at[c]] += 0.5 * (b0 * s0 + b1 * s1 + b2 * s2)
-                for e in range(c + 1, 3 * d):
-                    out[at[c], at[e]] += b0 * slopes[e, 0] + b1 * slopes[e, 1] + b2 * slopes[e, 2]
+                out[at[c], at[c]] += 0.5 * (b0 * m0 + b1 * m1 + b2 * m2)
+                for f in range(c + 1, 3 * d):
+                    out[at[c], at[f]] += b0 * moves[f, 0] + b1 * moves[f, 1] + b2 * moves[f, 2]
             else:
                 base = c - c % d
                 for q in range(d):
-                    e = base + q
-                    out[at[c], q] += b0 * slopes[e, 0] + b1 * slopes[e, 1] + b2 * slopes[e, 2]
+                    f = base + q
+                    out[at[c], q] += b0 * moves[f, 0] + b1 * moves[f, 1] + b2 * moves[f, 2]
 
 
 @compiled()
@@ -373,41 +278,27 @@ def information_terms(
     lapse: FloatArray,
     length: int,
     alpha: float,
-    three: bool,
     sign: float,
+    three: bool,
     low: int,
     high: int,
     out: AnyArray,
 ) -> None:
-    """The Fisher information of the answers ``low`` to ``high`` about steps along their sides.
+    """The information of the answers ``low`` to ``high`` about steps along their sides.
 
-    Of each a symmetric matrix as in `add_information`, into ``out`` (M, 6).
+    Of each a symmetric matrix as `_terms` gives it, into ``out`` (M, 6).
     """
     own, lapsed = len(lapse) > 1, lapse[0]
-    first = 0 if three else 1
     share = 1.0 / 3.0 if three else 0.5
-    p, steep = np.zeros(3), np.zeros(3)
+    e = np.empty((3, X.shape[1]))
     for row in range(low, high):
         if own:
             lapsed = lapse[row]
-        top = -np.inf
-        for s in range(first, 3):
-            i, j = triples[row, (s + 1) % 3], triples[row, (s + 2) % 3]
-            v, slope = _length(_square(X, i, j), length, alpha)
-            p[s], steep[s] = sign * v, 2.0 * slope
-            top = max(top, p[s])
-        z = 0.0
-        for s in range(first, 3):
-            p[s] = np.exp(p[s] - top)
-            z += p[s]
-        a00, a11, a22, a01, a02, a12 = _information(p[0] / z, p[1] / z, p[2] / z, lapsed, share)
-        w = weight[row]
-        out[row, 0] = w * a00 * steep[0] * steep[0]
-        out[row, 1] = w * a11 * steep[1] * steep[1]
-        out[row, 2] = w * a22 * steep[2] * steep[2]
-        out[row, 3] = w * a01 * steep[0] * steep[1]
-        out[row, 4] = w * a02 * steep[0] * steep[2]
-        out[row, 5] = w * a12 * steep[1] * steep[2]
+        i, j, k = triples[row, 0], triples[row, 1], triples[row, 2]
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, sign, three, e)
+        a = _terms(weight[row], s0, s1, s2, p0, p1, p2, lapsed, share)
+        for t in range(6):
+            out[row, t] = a[t]
 
 
 @compiled(fastmath=True)
@@ -522,50 +413,14 @@ def multiply(
 
 
 @compiled(inline="always")
-def _triangle(
-    X: FloatArray,
-    i: Any,
-    j: Any,
-    k: Any,
-    length: int,
-    alpha: float,
-    closer: bool,
-    sign: float,
-    e: FloatArray,
-) -> tuple[float, float, float, float, float, float]:
-    """The sides as differences in ``e``, their slopes, and how likely each is chosen."""
-    square0, square1, square2 = 1e-300, 1e-300, 1e-300
-    for t in range(X.shape[1]):
-        e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
-        square0 += e0 * e0
-        square1 += e1 * e1
-        square2 += e2 * e2
-        e[0, t], e[1, t], e[2, t] = e0, e1, e2
-    v0, slope0 = _length(square0, length, alpha)
-    v1, slope1 = _length(square1, length, alpha)
-    v2, slope2 = _length(square2, length, alpha)
-    u0, u1, u2 = sign * v0, sign * v1, sign * v2
-    # odds beside those of the likeliest side
-    if closer:
-        top = max(u1, u2)
-        p0 = 0.0
-    else:
-        top = max(u0, u1, u2)
-        p0 = np.exp(u0 - top)
-    p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
-    z = 1.0 / (p0 + p1 + p2)
-    return 2.0 * slope0, 2.0 * slope1, 2.0 * slope2, p0 * z, p1 * z, p2 * z
-
-
-@compiled(inline="always")
 def _pulls(
-    p0: float, p1: float, p2: float, closer: bool, lapse: float, share: float
+    p0: float, p1: float, p2: float, three: bool, lapse: float, share: float
 ) -> tuple[float, float, float, float]:
     """P of an answer, and the slopes of -log P in the logarithms of the sides' odds."""
-    P, _, g = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
-    if closer:
-        return P, g * p0, g * p1, g * p2 - g
-    return P, g * p0 - g, g * p1, g * p2
+    P, _, g = _mixture(max(p0 if three else p2, 1e-140), 1.0, lapse, share)
+    if three:
+        return P, g * p0 - g, g * p1, g * p2
+    return P, g * p0, g * p1, g * p2 - g
 
 
 @compiled(fastmath=True)
@@ -573,12 +428,12 @@ def score(
     a: AnyArray,
     b: AnyArray,
     c: AnyArray,
-    closer: bool,
-    sign: float,
     X: FloatArray,
     lapse: float,
     length: int,
     alpha: float,
+    sign: float,
+    three: bool,
     sums: FloatArray,
 ) -> float:
     """-log P of statements; slopes and information of every object's own place in ``sums``.
@@ -587,18 +442,16 @@ def score(
     by row. What is known of one object given the others lies side by side.
     """
     d = X.shape[1]
-    share = 0.5 if closer else 1.0 / 3.0
+    share = 1.0 / 3.0 if three else 0.5
     e = np.empty((3, d))
     loss, product = 0.0, 1.0
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, closer, sign, e)
-        P, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, sign, three, e)
+        P, g0, g1, g2 = _pulls(p0, p1, p2, three, lapse, share)
         loss, product = _add_log(P, 1.0, loss, product)
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
-        a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
-        a00, a11, a22 = a00 * s0 * s0, a11 * s1 * s1, a22 * s2 * s2
-        a01, a02, a12 = a01 * s0 * s1, a02 * s0 * s2, a12 * s1 * s2
+        a00, a11, a22, a01, a02, a12 = _terms(1.0, s0, s1, s2, p0, p1, p2, lapse, share)
         at = d
         for t in range(d):
             e0, e1, e2 = e[0, t], e[1, t], e[2, t]
@@ -629,12 +482,12 @@ def pull(
     a: AnyArray,
     b: AnyArray,
     c: AnyArray,
-    closer: bool,
-    sign: float,
     X: FloatArray,
     lapse: float,
     length: int,
     alpha: float,
+    sign: float,
+    three: bool,
     keys: AnyArray,
     out: AnyArray,
     expected: FloatArray,
@@ -646,14 +499,14 @@ def pull(
     (n, 2) gets how often that is expected, and the variance.
     """
     d, K = X.shape[1], out.shape[2]
-    share = 0.5 if closer else 1.0 / 3.0
+    share = 1.0 / 3.0 if three else 0.5
     seeing, guess = 1.0 - lapse, lapse * share
     e = np.empty((3, d))
     w = np.empty(K, dtype=np.float32)
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, closer, sign, e)
-        _, g0, g1, g2 = _pulls(p0, p1, p2, closer, lapse, share)
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, length, alpha, sign, three, e)
+        _, g0, g1, g2 = _pulls(p0, p1, p2, three, lapse, share)
         g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
         bits = _mixed(keys[r])
         for q in range(K):
@@ -669,12 +522,12 @@ def pull(
                 out[k, t, q] += on_k * w[q]
         P0, P1, P2 = seeing * p0 + guess, seeing * p1 + guess, seeing * p2 + guess
         m0, m1, m2 = np.float32(1.0 - P0), np.float32(-P1), np.float32(-P2)
-        if closer:
-            P1, P2 = P2, P1
-            m0, m1, m2 = np.float32(0.0), np.float32(1.0 - P1), np.float32(-P2)
-        else:
+        if three:
             expected[i, 0] += P0
             expected[i, 1] += P0 * (1.0 - P0)
+        else:
+            P1, P2 = P2, P1
+            m0, m1, m2 = np.float32(0.0), np.float32(1.0 - P1), np.float32(-P2)
         expected[j, 0] += P1
         expected[j, 1] += P1 * (1.0 - P1)
         expected[k, 0] += P2

@@ -12,8 +12,7 @@ STE     D                                           log(1 + exp(t))
 t-STE   (alpha + 1) / 2 * log(1 + D / alpha)        log(1 + exp(t))
 ======  ==========================================  ==============================
 
-They are evaluated over pairs, each of which is measured once, or by compiled loops straight from
-the coordinates where there are nearly as many pairs as comparisons.
+They are evaluated over pairs, each of which is measured once.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from trilens._typing import FloatArray
 from trilens.maps.comparisons import Comparisons
 from trilens.maps.pairs import (
     Length,
-    Path,
     Work,
     make_ruler,
     number_pairs,
@@ -94,14 +92,11 @@ class Objective:
 class ComparisonLoss:
     """An objective on data: its loss and gradient at coordinates; made by `comparison_loss`.
 
-    Pairs that are compared often are measured once each: the comparisons are then numbered pairs,
-    repeats counted as weights. About as many pairs as comparisons go straight from the coordinates.
+    The comparisons are numbered pairs, repeats counted as weights.
     """
 
     def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        self.objective, self._rows, self._work = objective, comparisons.rows, work
-        if work.path == "rows":
-            return
+        self.objective = objective
         rows, n = comparisons.rows, comparisons.n_objects
         codes = [pair_code(rows[:, 0], rows[:, 1], n), pair_code(rows[:, 2], rows[:, 3], n)]
         pairs, (near, far) = number_pairs(codes, n)
@@ -112,8 +107,14 @@ class ComparisonLoss:
 
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
         """The loss and its (n, d) gradient at the (n, d) coordinates ``X``."""
-        loss, gradient = self._by_rows(X) if self._work.path == "rows" else self._by_pairs(X)
-        return with_l2(loss, gradient, X, self.objective.l2)
+        near, far, weight = self._near, self._far, self._weight
+        v = self._ruler.measure(X, self.objective.length, self.objective.alpha)
+        loss, slope = self.objective.losses(v[near] - v[far])
+        slope *= weight
+        pull = (np.bincount(near, slope, len(v)) - np.bincount(far, slope, len(v))).astype(float)
+        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
+        loss *= weight
+        return with_l2(float(loss.sum()), self._ruler.gradient(X, pull), X, self.objective.l2)
 
     def of(self, objective: Objective) -> Self:
         """Another objective on the same prepared data."""
@@ -121,47 +122,14 @@ class ComparisonLoss:
         other.objective = objective
         return other
 
-    def _by_pairs(self, X: FloatArray) -> tuple[float, FloatArray]:
-        near, far, weight = self._near, self._far, self._weight
-        v = self._ruler.measure(X, self.objective.length, self.objective.alpha)
-        loss, slope = self.objective.losses(v[near] - v[far])
-        slope *= weight
-        pull = np.bincount(near, slope, len(v)) - np.bincount(far, slope, len(v))
-        # Not a scalar product: BLAS would wake its threads for it, at many times the cost.
-        loss *= weight
-        return float(loss.sum()), self._ruler.gradient(X, pull.astype(np.float64, copy=False))
-
-    def _by_rows(self, X: FloatArray) -> tuple[float, FloatArray]:
-        from trilens.maps import _kernels
-
-        objective, work, rows = self.objective, self._work, self._rows
-        # Even cuts keep the two comparisons of a statement in one part.
-        cuts = [*(2 * cut for cut in work.cuts(len(rows) // 2)[:-1]), len(rows)]
-        gradients = np.zeros((len(work.parts), *X.shape))
-
-        def compare(k: int) -> float:
-            return _kernels.compare_rows(
-                X,
-                rows,
-                cuts[k],
-                cuts[k + 1],
-                _kernels.LENGTHS[objective.length],
-                objective.alpha,
-                _kernels.LINKS[objective.link],
-                objective.margin,
-                gradients[k],
-            )
-
-        return sum(work.each(compare, work.parts)), gradients.sum(axis=0)
-
 
 @contextmanager
 def comparison_loss(
     objective: Objective,
     comparisons: Comparisons,
     n_threads: int | None = None,
-    path: Path | None = None,
+    compiled: bool | None = None,
 ) -> Iterator[ComparisonLoss]:
     """An objective on data, at least one comparison; as `open_work`, threads end with it."""
-    with open_work(len(comparisons), comparisons.n_objects, n_threads, path) as work:
+    with open_work(len(comparisons), n_threads, compiled) as work:
         yield ComparisonLoss(objective, comparisons, work)

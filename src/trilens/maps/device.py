@@ -85,3 +85,7 @@ class Device:
             if self.number is not None:
                 with self.xp.cuda.Device(self.number):
                     self.xp.get_default_memory_pool().free_all_blocks()
+
+
+#: With numpy.
+ON_PROCESSOR = Device()

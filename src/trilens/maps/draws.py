@@ -34,7 +34,7 @@ from trilens.maps.features import FeaturePrior
 from trilens.maps.laplace import NO_L2, add_penalty, hold_still
 from trilens.maps.likelihood import Choices, Products, collect_choices, likelihood
 from trilens.maps.map import Map, shares_of
-from trilens.maps.pairs import ODDS_RANGE, Path, number_pairs, pair_code
+from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
 from trilens.maps.passes import Passes, StreamPart, Sums, batches, for_kernels
 from trilens.statements import Statements
 
@@ -112,7 +112,7 @@ def place_covariance(
     """How the places of all objects may be off together, (n d, n d); parameters as above."""
     choices, lapse = _in_classes(statements, model, lapse_of)
     with one_blas_thread():
-        H = _curvature(choices, lapse, model, l2, 1.0, prior, "rows")
+        H = _curvature(choices, lapse, model, l2, 1.0, prior, compiled=True)
         return np.asarray(np.linalg.inv(H), dtype=np.float64)
 
 
@@ -138,10 +138,10 @@ def _curvature(
     l2: float,
     dispersion: float,
     prior: FeaturePrior | None,
-    path: Path | None = None,
+    compiled: bool | None = None,
 ) -> FloatArray:
     """The expected curvature of -log posterior; shifts and turns of the whole are held."""
-    with likelihood(choices, model.length, model.alpha, 1, path) as f:
+    with likelihood(choices, model.length, model.alpha, 1, compiled) as f:
         H = f.information(model.X, lapse) / dispersion
     hold_still(H, model.X)
     add_penalty(H, max(l2, NO_L2), prior)
@@ -323,7 +323,7 @@ def draw_by_sums(
     slopes += np.float32(np.sqrt(held * dispersion)) * noise.reshape(n, d, n_draws)
     scale = passes.counts.statements / max(len(sample), 1)
     choices, lapse = collect_choices(sample), np.array([model.lapse])
-    with likelihood(choices, model.length, model.alpha, passes.n_threads, "rows") as f:
+    with likelihood(choices, model.length, model.alpha, passes.n_threads, True) as f:
         times = f.products(X, lapse)
         if scale == 1.0:
             moved = _solve(times, blocks, held, scale, slopes, prior)

@@ -211,7 +211,7 @@ def fit_near(statements: Statements, model: Map, l2: float) -> Map:
     choices, share = collect_choices(statements), np.array([model.lapse])
     start = without_unseen(model.X, statements.triples)
     # compiled, however few the answers are: such maps are fitted by the hundred
-    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, compiled=True) as f:
         every = AnswerPart(f, np.arange(len(choices)), 1.0)
         bend = preconditioner(every, len(choices), start, share, l2)
         found = descend(penalised(f, start.shape, l2, share), start, bend, _NEARLY)

@@ -14,9 +14,8 @@ information about the logarithms of the odds is J' diag(1 / P) J with J = (1 - L
 p = w / z and P that of every answer. `mixture` and `information_of_answer` are these two formulas,
 for numpy arrays as for the compiled loops.
 
-There are two ways to evaluate it: by operations on whole arrays, with numpy for small data or with
-CuPy on a GPU; and by compiled loops, over pairs that are measured once each, or straight from the
-coordinates.
+Every pair is measured once. There are two ways to go on from there: by operations on whole arrays,
+with numpy for small data or with CuPy on a GPU; and by compiled loops.
 """
 
 from __future__ import annotations
@@ -34,15 +33,13 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.kinds import Kind, n_answers, sides, sign
-from trilens.maps.device import Device, is_on_device, open_device
+from trilens.maps.device import ON_PROCESSOR, Device, is_on_device, open_device
 from trilens.maps.pairs import (
     ODDS_RANGE,
     ArrayRuler,
     Length,
-    Pairs,
-    Path,
+    Ruler,
     Work,
-    choose_path,
     lengths,
     make_ruler,
     number_pairs,
@@ -56,6 +53,8 @@ from trilens.statements import Statements
 LEAST = 1e-300
 #: Answers whose probabilities are formed at a time.
 _CHUNK = 1 << 24
+#: Where the entries of a symmetric matrix stand in what `information_of_answer` gives.
+ENTRY = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 
 #: A symmetric matrix, as what it makes of (n, d, K) vectors.
 Products: TypeAlias = Callable[[AnyArray], AnyArray]
@@ -317,6 +316,7 @@ class Likelihood(ABC):
         """Coordinates to start from, but for their scale, where something besides answers tells."""
         return None
 
+    @abstractmethod
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         """The Fisher information of the coordinates, the expected curvature of -log likelihood.
 
@@ -327,75 +327,13 @@ class Likelihood(ABC):
         whole
             (n d, n d); else (n, d, d), of each object's coordinates as if the others were known.
         """
-        return self._information(X, lapse, whole, np.arange(len(X)), np.ones_like(X), len(X))
-
-    def _information(
-        self,
-        X: FloatArray,
-        lapse: FloatArray,
-        whole: bool,
-        place: IntArray,
-        stretch: FloatArray,
-        n: int,
-    ) -> FloatArray:
-        """That of ``n`` objects, where row i of X is a stretched copy of the object place[i]."""
-        from trilens.maps import _kernels
-
-        d = X.shape[1]
-        H = np.zeros((n * d, n * d if whole else d))
-        _kernels.add_information(
-            np.ascontiguousarray(X),
-            self.choices.triples,
-            self.weight,
-            lapse,
-            _kernels.LENGTHS[self.length],
-            self.alpha,
-            self.sign,
-            self.n_sides == 3,
-            whole,
-            place,
-            stretch,
-            H,
-        )
-        return H + H.T if whole else H.reshape(n, d, d)
 
     def products(self, X: FloatArray, lapse: FloatArray) -> Products:
-        """A function that multiplies (n, d, K) vectors with the information of the coordinates.
+        """A function that multiplies (n, d, K) vectors with the information of the places.
 
         In single precision, and without ever forming the matrix.
         """
-        from trilens.maps import _kernels
-
-        work = self._parts_of_work(len(X))
-        cuts = work.cuts(len(self.choices))
-        triples = self.choices.triples
-        terms = np.empty((len(triples), 6), dtype=np.float32)
-        X = np.ascontiguousarray(X)
-        narrow = X.astype(np.float32)
-        how = _kernels.LENGTHS[self.length], self.alpha, self.n_sides == 3, self.sign
-
-        def prepare(k: int) -> None:
-            span = cuts[k], cuts[k + 1]
-            _kernels.information_terms(X, triples, self.weight, lapse, *how, *span, terms)
-
-        list(work.each(prepare, work.parts))
-
-        def times(V: AnyArray) -> AnyArray:
-            V = np.ascontiguousarray(V, dtype=np.float32)
-            out = np.zeros((len(work.parts), *V.shape), dtype=np.float32)
-
-            def add(k: int) -> None:
-                span = cuts[k], cuts[k + 1]
-                _kernels.information_times(narrow, triples, terms, V, *span, out[k])
-
-            list(work.each(add, work.parts))
-            total: AnyArray = out[0] if len(out) == 1 else out.sum(axis=0)
-            return total
-
-        return times
-
-    def _parts_of_work(self, n_objects: int) -> Work:
-        return Work.of(self.choices.n_comparisons, n_objects, map, "rows")
+        raise NotImplementedError
 
     def of_places(self) -> Likelihood:
         """The likelihood of the places themselves, whatever is known of them beforehand."""
@@ -429,24 +367,14 @@ class Likelihood(ABC):
         return other
 
     @abstractmethod
-    def _of(self, choices: Choices) -> Likelihood:
-        """The likelihood of other answers, evaluated in the same way."""
-
     def part(self, rows: IntArray) -> Likelihood:
         """Some of the different answers, with the weights that they have here."""
-        choices = replace(
-            self.choices, triples=self.choices.triples[rows], weight=self.weight[rows], row=None
-        )
-        return self._of(choices).measuring(self.length, self.alpha)
 
 
 class LikelihoodAround(Likelihood):
     """A likelihood in other coordinates than those of the one that it is made of."""
 
     _answers: Likelihood
-
-    def _of(self, choices: Choices) -> Likelihood:
-        return self._answers._of(choices)
 
     def weighing(self, weight: FloatArray) -> Self:
         other = super().weighing(weight)
@@ -465,9 +393,9 @@ def likelihood(
     length: Length = "distance",
     alpha: float = 1.0,
     n_threads: int | None = None,
-    path: Path | None = None,
+    compiled: bool | None = None,
     device: str | None = None,
-) -> Iterator[Likelihood]:
+) -> Iterator[AnswerLikelihood]:
     """The likelihood of answers; threads end with the context.
 
     Parameters
@@ -476,66 +404,104 @@ def likelihood(
         At least one.
     length, alpha
         How the length of a side grows with the distance of its ends.
-    n_threads, path
+    n_threads, compiled
         As in `open_work`.
     device : str, optional
         A GPU, as `ChoiceMap` takes it.
     """
     if is_on_device(device):
+        work = Work.of(choices.n_comparisons, compiled=False)
         with open_device(str(device)).opened() as opened:
-            yield _ArrayChoices(choices, opened, on_device=True).measuring(length, alpha)
+            found = AnswerLikelihood(choices, work, opened, on_device=True)
+            yield found.measuring(length, alpha)
         return
-    with open_work(choices.n_comparisons, choices.n_objects, n_threads, path) as work:
-        found: Likelihood
-        if work.path == "numpy":
-            found = _ArrayChoices(choices, Device())
-        else:
-            found = _CompiledChoices(choices, work)
-        yield found.measuring(length, alpha)
+    with open_work(choices.n_comparisons, n_threads, compiled) as work:
+        yield AnswerLikelihood(choices, work).measuring(length, alpha)
 
 
-@dataclass(frozen=True)
 class _Sides:
-    """The sides of answers as numbered pairs."""
+    """The sides of answers as numbered pairs, each worked out when it is first needed."""
 
-    pairs: Pairs
-    #: (P + 1,): answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``.
-    start: IntArray
-    #: The pairs that were not chosen; the second array is empty where there is only one.
-    others: tuple[Int32Array, Int32Array]
+    def __init__(self, choices: Choices, work: Work, device: Device) -> None:
+        self._choices, self._work, self._device = choices, work, device
 
-    @classmethod
-    def of(cls, choices: Choices) -> _Sides:
-        n = choices.n_objects
-        codes = [pair_code(i, j, n) for i, j in sides(choices.kind, choices.triples)]
+    @cached_property
+    def _numbered(self) -> tuple[Ruler, IntArray, list[Int32Array]]:
+        kind, n = self._choices.kind, self._choices.n_objects
+        codes = [pair_code(i, j, n) for i, j in sides(kind, self._choices.triples)]
         pairs, (chosen, *others) = number_pairs(codes, n)
         start = np.searchsorted(chosen, np.arange(len(pairs) + 1)).astype(np.int64)
-        second = others[0].astype(np.int32)
-        third = others[1].astype(np.int32) if len(others) > 1 else np.empty(0, np.int32)
-        return cls(pairs, start, (second, third))
+        ruler = make_ruler(pairs, self._work, self._device)
+        return ruler, start, [other.astype(np.int32) for other in others]
 
-    def numbers(self) -> IntArray:
-        """(2 or 3, M): the pairs of every answer, the chosen one first."""
-        chosen = np.repeat(np.arange(len(self.pairs)), np.diff(self.start))
-        return np.stack([chosen, *(other for other in self.others if len(other))])
+    @property
+    def ruler(self) -> Ruler:
+        """Measures the pairs."""
+        return self._numbered[0]
+
+    @property
+    def start(self) -> IntArray:
+        """(P + 1,): answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``."""
+        return self._numbered[1]
+
+    @property
+    def others(self) -> tuple[Int32Array, Int32Array]:
+        """The pairs that were not chosen; the second array is empty where there is only one."""
+        first, *rest = self._numbered[2]
+        return first, rest[0] if rest else np.empty(0, np.int32)
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that are a side of an answer."""
+        return len(self.start) - 1
+
+    @cached_property
+    def numbers(self) -> Any:
+        """(2 or 3, M): the pairs of every answer, the chosen one first; on the device."""
+        chosen = np.repeat(np.arange(self.n_pairs), np.diff(self.start))
+        return self._device.put(np.stack([chosen, *self._numbered[2]]))
+
+    @cached_property
+    def entries(self) -> tuple[Any, Any, Any]:
+        """Where the information of each answer goes in the matrix of pairs."""
+        xp, k, n_pairs = self._device.xp, len(self.numbers), self.n_pairs
+        rows = xp.repeat(self.numbers[:, None], k, axis=1).ravel()
+        columns = xp.repeat(self.numbers[None], k, axis=0).ravel()
+        codes, entries = xp.unique(rows * n_pairs + columns, return_inverse=True)
+        return entries, codes // n_pairs, codes % n_pairs
+
+    @cached_property
+    def room(self) -> tuple[list[int], FloatArray]:
+        """Where the compiled loops cut the pairs, and where each part works, (parts, P, 2)."""
+        room = np.empty((len(self._work.parts), self.n_pairs, 2))
+        return self._work.sorted_cuts(self.start), room
 
 
-class _ArrayChoices(Likelihood):
-    """By operations on whole arrays: small data with numpy, any on a GPU."""
+class AnswerLikelihood(Likelihood):
+    """The likelihood of answers about the places themselves."""
 
-    def __init__(self, choices: Choices, device: Device, *, on_device: bool = False) -> None:
-        self.choices, self.weight = choices, choices.weight
-        self._device, self.on_device = device, on_device
+    def __init__(
+        self,
+        choices: Choices,
+        work: Work,
+        device: Device = ON_PROCESSOR,
+        *,
+        on_device: bool = False,
+    ) -> None:
+        self.choices, self.weight, self.on_device = choices, choices.weight, on_device
+        self._work, self._device = work, device
+        self._sides = _Sides(choices, work, device)
         self._what = f"{len(choices):,} different answers about {choices.n_objects:,} objects"
         with device.working(self._what):
-            found = _Sides.of(choices)
-            self._n_pairs = len(found.pairs)
-            self._ruler = ArrayRuler(found.pairs, device)
-            self._sides = device.put(found.numbers())
             self._weight = device.put(choices.weight)
 
-    def _of(self, choices: Choices) -> Likelihood:
-        return _ArrayChoices(choices, self._device, on_device=self.on_device)
+    def part(self, rows: IntArray) -> AnswerLikelihood:
+        triples, weight = self.choices.triples[rows], self.weight[rows]
+        choices = replace(self.choices, triples=triples, weight=weight, row=None)
+        # where the whole is compiled, nothing waits for a compiler any more
+        work = Work.of(choices.n_comparisons, self._work.each, self._work.compiled)
+        some = AnswerLikelihood(choices, work, self._device, on_device=self.on_device)
+        return some.measuring(self.length, self.alpha)
 
     def weighing(self, weight: FloatArray) -> Self:
         other = super().weighing(weight)
@@ -544,18 +510,41 @@ class _ArrayChoices(Likelihood):
         return other
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        if not self.on_device:
-            return self._evaluate(X, lapse)
         with self._device.working(self._what):
-            return self._evaluate(self._device.put(X), self._device.put(lapse))
+            places, ruler = self._device.put(X), self._sides.ruler
+            u = self.sign * ruler.measure(places, self.length, self.alpha)
+            if self._work.compiled and np.ptp(u) <= ODDS_RANGE:
+                loss, pulls, of_lapse = self._by_loops(u, lapse)
+            else:
+                loss, pulls, of_lapse = self._by_arrays(u, self._device.put(lapse))
+            gradient = ruler.gradient(places, self.sign * pulls)
+            return float(loss), self._device.get(gradient), float(of_lapse)
 
-    def _evaluate(self, X: Any, lapse: Any) -> tuple[float, FloatArray, float]:
-        xp, loss, of_lapse = self._device.xp, 0.0, 0.0
+    def _by_loops(self, u: FloatArray, lapse: FloatArray) -> tuple[Any, Any, Any]:
+        """-log P, and its slopes in the logarithms of the pairs' odds and in the lapses."""
+        from trilens.maps import _kernels
+
+        odds, start = np.exp(u - u.mean()), self._sides.start
+        second, third = self._sides.others
+        cuts, room = self._sides.room
+
+        def choose(k: int) -> tuple[float, float]:
+            span = cuts[k], cuts[k + 1]
+            return _kernels.choose_odds(
+                odds, second, third, self.weight, start, lapse, *span, room[k]
+            )
+
+        parts = list(self._work.each(choose, self._work.parts))
+        loss, of_lapse = (sum(each) for each in zip(*parts, strict=True))
+        return loss, room[:, :, 1].sum(axis=0), of_lapse
+
+    def _by_arrays(self, u: Any, lapse: Any) -> tuple[Any, Any, Any]:
+        """The same, whatever the range of the odds."""
+        xp, loss, of_lapse, found = self._device.xp, 0.0, 0.0, self._sides
         pulls: Any = 0.0
-        u = self.sign * self._ruler.measure(X, self.length, self.alpha)
         for start in range(0, len(self.choices), _CHUNK):
             part = slice(start, start + _CHUNK)
-            sides, weight = self._sides[:, part], self._weight[part]
+            sides, weight = found.numbers[:, part], self._weight[part]
             W = self._chances(u, sides)
             share = lapse if len(lapse) == 1 else lapse[part]
             # Where even the logarithm of a chance would vanish, it is the least that can be said.
@@ -565,9 +554,8 @@ class _ArrayChoices(Likelihood):
             of_lapse += (weight * slope).sum()
             W[0] -= 1.0
             W *= weight * pull
-            pulls += xp.bincount(sides.ravel(), W.ravel(), self._n_pairs)
-        gradient = self._ruler.gradient(X, self.sign * pulls)
-        return float(loss), self._device.get(gradient), float(of_lapse)
+            pulls += xp.bincount(sides.ravel(), W.ravel(), found.n_pairs)
+        return loss, pulls, of_lapse
 
     def _chances(self, u: Any, sides: Any) -> Any:
         """The probability of each side of answers, from the logarithms of the pairs' odds."""
@@ -581,25 +569,53 @@ class _ArrayChoices(Likelihood):
         return W
 
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
-        if not whole:
-            return super().information(X, lapse, whole=False)
+        if self._work.compiled or not whole:
+            copies = np.arange(len(X)), np.ones_like(X), len(X)
+            return self.information_of_copies(X, lapse, whole, *copies)
         with self._device.working(self._what):
-            H = self._whole_information(self._device.put(X), self._device.put(lapse))
+            H = self._information_by_arrays(self._device.put(X), self._device.put(lapse))
             return self._device.get(H)
 
-    def _whole_information(self, X: Any, lapse: Any) -> Any:
-        xp, csr, ruler = self._device.xp, self._device.sparse.csr_matrix, self._ruler
-        n_pairs, (n, d) = self._n_pairs, X.shape
+    def information_of_copies(
+        self,
+        X: FloatArray,
+        lapse: FloatArray,
+        whole: bool,
+        place: IntArray,
+        stretch: FloatArray,
+        n: int,
+    ) -> FloatArray:
+        """That of ``n`` objects, where row i of X is a stretched copy of the object place[i]."""
+        from trilens.maps import _kernels
+
+        d = X.shape[1]
+        H = np.zeros((n * d, n * d if whole else d))
+        _kernels.add_information(
+            np.ascontiguousarray(X),
+            self.choices.triples,
+            self.weight,
+            lapse,
+            *self._kernel_model,
+            whole,
+            place,
+            stretch,
+            H,
+        )
+        return H + H.T if whole else H.reshape(n, d, d)
+
+    def _information_by_arrays(self, X: Any, lapse: Any) -> Any:
+        xp, csr, found = self._device.xp, self._device.sparse.csr_matrix, self._sides
+        n_pairs, (n, d) = found.n_pairs, X.shape
+        assert isinstance(found.ruler, ArrayRuler)
+        ruler = found.ruler
         step = ruler.steps(X)
         v, slope = lengths(xp.einsum("pk,pk->p", step, step), self.length, self.alpha)
-        W = self._chances(self.sign * v, self._sides)
+        W = self._chances(self.sign * v, found.numbers)
         third = W[2] if len(W) == 3 else xp.zeros(W.shape[1])
         F = xp.stack(information_of_answer(W[0], W[1], third, lapse, 1.0 / len(W)))
         F *= self._weight
-        entries, rows, columns = self._entries
-        # the entries of the matrix that two sides have are its first, its second and (0, 1)
-        entry = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
-        own = F[[entry[i][j] for i in range(len(W)) for j in range(len(W))]]
+        entries, rows, columns = found.entries
+        own = F[[ENTRY[i][j] for i in range(len(W)) for j in range(len(W))]]
         data = xp.bincount(entries, own.ravel(), len(rows))
         B = csr((data, (rows, columns)), shape=(n_pairs, n_pairs))
         moves = (2 * self.sign * slope)[:, None] * step
@@ -613,95 +629,39 @@ class _ArrayChoices(Likelihood):
         )
         return (J.T @ (B @ J)).toarray()
 
-    @cached_property
-    def _entries(self) -> tuple[Any, Any, Any]:
-        """Where the information of each answer goes in the matrix of pairs."""
-        xp, k, n_pairs = self._device.xp, len(self._sides), self._n_pairs
-        rows = xp.repeat(self._sides[:, None], k, axis=1).ravel()
-        columns = xp.repeat(self._sides[None], k, axis=0).ravel()
-        codes, entries = xp.unique(rows * n_pairs + columns, return_inverse=True)
-        return entries, codes // n_pairs, codes % n_pairs
-
-
-class _CompiledChoices(Likelihood):
-    """By compiled loops.
-
-    Many answers about few pairs measure and exponentiate each pair once; about as many pairs as
-    answers, and lengths of any range, go straight from the coordinates.
-    """
-
-    def __init__(self, choices: Choices, work: Work) -> None:
-        self.choices, self.weight, self._work = choices, choices.weight, work
-        self._sides: _Sides | None = None
-        if work.path == "pairs":
-            self._sides = found = _Sides.of(choices)
-            self._ruler = make_ruler(found.pairs, work)
-            self._cuts = work.sorted_cuts(found.start)
-            self._room = np.empty((len(work.parts), len(found.pairs), 2))
-
-    def _parts_of_work(self, n_objects: int) -> Work:
-        return self._work
-
-    def _of(self, choices: Choices) -> Likelihood:
-        path = choose_path(choices.n_comparisons, choices.n_objects)
-        if path == "numpy":  # where the whole is compiled, nothing waits for a compiler any more
-            path = self._work.path
-        work = Work.of(choices.n_comparisons, choices.n_objects, self._work.each, path)
-        return _CompiledChoices(choices, work)
-
-    def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        if self._sides is None:
-            return self._by_rows(X, lapse)
-        u = self.sign * self._ruler.measure(X, self.length, self.alpha)
-        if np.ptp(u) > ODDS_RANGE:
-            return self._by_rows(X, lapse)
-        return self._by_pairs(X, np.exp(u - u.mean()), self._sides, lapse)
-
-    def _by_pairs(
-        self, X: FloatArray, odds: FloatArray, found: _Sides, lapse: FloatArray
-    ) -> tuple[float, FloatArray, float]:
+    def products(self, X: FloatArray, lapse: FloatArray) -> Products:
         from trilens.maps import _kernels
 
-        cuts, room = self._cuts, self._room
+        work, triples = self._work, self.choices.triples
+        cuts = work.cuts(len(self.choices))
+        terms = np.empty((len(triples), 6), dtype=np.float32)
+        X = np.ascontiguousarray(X)
+        narrow = X.astype(np.float32)
 
-        def choose(k: int) -> tuple[float, float]:
-            return _kernels.choose_odds(
-                odds,
-                *found.others,
-                self.weight,
-                found.start,
-                lapse,
-                cuts[k],
-                cuts[k + 1],
-                room[k],
+        def prepare(k: int) -> None:
+            span = cuts[k], cuts[k + 1]
+            _kernels.information_terms(
+                X, triples, self.weight, lapse, *self._kernel_model, *span, terms
             )
 
-        parts = list(self._work.each(choose, self._work.parts))
-        gradient = self._ruler.gradient(X, self.sign * room[:, :, 1].sum(axis=0))
-        return sum(loss for loss, _ in parts), gradient, sum(slope for _, slope in parts)
+        list(work.each(prepare, work.parts))
 
-    def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        """An evaluation straight from the coordinates, whatever the range of the lengths."""
+        def times(V: AnyArray) -> AnyArray:
+            V = np.ascontiguousarray(V, dtype=np.float32)
+            out = np.zeros((len(work.parts), *V.shape), dtype=np.float32)
+
+            def add(k: int) -> None:
+                span = cuts[k], cuts[k + 1]
+                _kernels.information_times(narrow, triples, terms, V, *span, out[k])
+
+            list(work.each(add, work.parts))
+            total: AnyArray = out[0] if len(out) == 1 else out.sum(axis=0)
+            return total
+
+        return times
+
+    @property
+    def _kernel_model(self) -> tuple[int, float, float, bool]:
         from trilens.maps import _kernels
 
-        work, cuts = self._work, self._work.cuts(len(self.choices))
-        gradients = np.zeros((len(work.parts), *X.shape))
-
-        def choose(k: int) -> tuple[float, float]:
-            return _kernels.choose_rows(
-                X,
-                self.choices.triples,
-                self.weight,
-                lapse,
-                cuts[k],
-                cuts[k + 1],
-                _kernels.LENGTHS[self.length],
-                self.alpha,
-                self.sign,
-                self.n_sides == 3,
-                gradients[k],
-            )
-
-        parts = list(work.each(choose, work.parts))
-        total = gradients.sum(axis=0)
-        return sum(loss for loss, _ in parts), total, sum(slope for _, slope in parts)
+        return _kernels.LENGTHS[self.length], self.alpha, self.sign, self.n_sides == 3

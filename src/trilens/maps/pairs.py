@@ -18,10 +18,9 @@ import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
-from trilens.maps.device import Device
+from trilens.maps.device import ON_PROCESSOR, Device
 
 Length: TypeAlias = Literal["distance", "square", "student"]
-Path: TypeAlias = Literal["numpy", "pairs", "rows"]
 
 #: Up to this many comparisons of pairs numpy is fast enough, and nothing waits for a compiler.
 SMALL = 20_000
@@ -38,33 +37,22 @@ _AT_ONCE = 1 << 26
 Each: TypeAlias = Callable[[Callable[[int], Any], range], Iterator[Any]]
 
 
-def choose_path(n_comparisons: int, n_objects: int) -> Path:
-    """The way to evaluate a loss, by the size of the data.
-
-    Where the comparisons outnumber the pairs, every pair is measured once and the comparisons
-    only add to a slope per pair; otherwise each is followed down to the coordinates.
-    """
-    if n_comparisons <= SMALL:
-        return "numpy"
-    return "pairs" if n_objects * (n_objects - 1) // 2 <= n_comparisons // 4 else "rows"
-
-
 @dataclass(frozen=True)
 class Work:
     """How a loss is evaluated."""
 
-    path: Path
-    #: That the work falls into; one part with numpy.
+    #: By compiled loops; otherwise by operations on whole arrays.
+    compiled: bool
+    #: That the work falls into.
     parts: range
     #: A map over the parts, perhaps in threads.
     each: Each
 
     @classmethod
-    def of(cls, n_comparisons: int, n_objects: int, each: Each, path: Path | None = None) -> Work:
+    def of(cls, n_comparisons: int, each: Each = map, compiled: bool | None = None) -> Work:
         """By the size of the data."""
-        path = path or choose_path(n_comparisons, n_objects)
-        many = 1 if path == "numpy" else min(MAX_PARTS, 1 + n_comparisons // PART)
-        return cls(path, range(many), each)
+        compiled = n_comparisons > SMALL if compiled is None else compiled
+        return cls(compiled, range(min(MAX_PARTS, 1 + n_comparisons // PART)), each)
 
     def cuts(self, m: int) -> list[int]:
         """Where ``m`` rows are cut into the parts."""
@@ -82,19 +70,19 @@ class Work:
 
 @contextmanager
 def open_work(
-    n_comparisons: int, n_objects: int, n_threads: int | None = None, path: Path | None = None
+    n_comparisons: int, n_threads: int | None = None, compiled: bool | None = None
 ) -> Iterator[Work]:
-    """How a loss is evaluated, by the size of the data; threads end with the context.
+    """How a loss is evaluated; threads end with the context.
 
     Parameters
     ----------
     n_threads
         By default one per core. The answer does not depend on it.
-    path : {"numpy", "pairs", "rows"}, optional
-        By default chosen by the size of the data.
+    compiled
+        By default where the data are large.
     """
-    alone = Work.of(n_comparisons, n_objects, map, path)
-    workers = 1 if len(alone.parts) == 1 else min(len(alone.parts), thread_count(n_threads))
+    alone = Work.of(n_comparisons, map, compiled)
+    workers = min(len(alone.parts), thread_count(n_threads)) if alone.compiled else 1
     if workers == 1:
         yield alone
         return
@@ -198,9 +186,9 @@ class Ruler(ABC):
         """The gradient in ``X``, given a slope in each squared distance."""
 
 
-def make_ruler(pairs: Pairs, work: Work) -> Ruler:
-    """The ruler for a path that measures pairs."""
-    return ArrayRuler(pairs, Device()) if work.path == "numpy" else _CompiledRuler(pairs, work)
+def make_ruler(pairs: Pairs, work: Work, device: Device = ON_PROCESSOR) -> Ruler:
+    """By compiled loops, or by arrays of a device."""
+    return _CompiledRuler(pairs, work) if work.compiled else ArrayRuler(pairs, device)
 
 
 class ArrayRuler(Ruler):

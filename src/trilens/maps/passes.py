@@ -212,12 +212,12 @@ def score(part: StreamPart, plan: Plan | None, model: Map) -> Sums:
     return Sums(loss, many, sums)
 
 
-def for_kernels(model: Map) -> tuple[bool, float, FloatArray, float, int, float]:
+def for_kernels(model: Map) -> tuple[FloatArray, float, int, float, float, bool]:
     """A map as the compiled loops over statements take it."""
     from trilens.maps import _kernels
 
     X, length = np.ascontiguousarray(model.X), _kernels.LENGTHS[model.length]
-    return model.kind == "closer", sign(model.kind), X, model.lapse, length, model.alpha
+    return X, model.lapse, length, model.alpha, sign(model.kind), model.kind != "closer"
 
 
 def total(

@@ -19,6 +19,8 @@ from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.kinds import n_answers, sides
 from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
+    ENTRY,
+    AnswerLikelihood,
     Likelihood,
     LikelihoodAround,
     Products,
@@ -30,11 +32,6 @@ from trilens.maps.map import Map
 from trilens.maps.pairs import Length, lengths
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
-
-#: Statements whose probabilities are formed at a time.
-_CHUNK = 1 << 16
-#: Where the entries of a symmetric matrix stand in what `information_of_answer` gives.
-_ENTRY = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +132,11 @@ class WeighedLikelihood(LikelihoodAround):
     """
 
     turns_freely = False
+    _answers: AnswerLikelihood
 
     def __init__(
         self,
-        answers: Likelihood,
+        answers: AnswerLikelihood,
         copies: RaterCopies,
         stretch: FloatArray | None = None,
         prior: FeaturePrior | None = None,
@@ -205,7 +203,9 @@ class WeighedLikelihood(LikelihoodAround):
         assert self._own is not None
         copies = self.copies
         Y = self.places(X)[copies.object] * self._own
-        H = self._answers._information(Y, lapse, whole, copies.object, self._own, copies.n_objects)
+        H = self._answers.information_of_copies(
+            Y, lapse, whole, copies.object, self._own, copies.n_objects
+        )
         return H if self.prior is None else self.prior.information(H)
 
     def products(self, X: FloatArray, lapse: FloatArray) -> Products:
@@ -239,7 +239,7 @@ class WeighedLikelihood(LikelihoodAround):
             rows = order[cuts[r] : cuts[r + 1]]
             own = [slopes[rows] for slopes in J]
             for a in range(len(own)):
-                bent = sum(F[_ENTRY[a][b], rows, None] * own[b] for b in range(len(own)))
+                bent = sum(F[ENTRY[a][b], rows, None] * own[b] for b in range(len(own)))
                 H[r] += own[a].T @ bent
         return H
 

@@ -330,7 +330,7 @@ class _Places:
         choices = collect_choices(statements, keep_rows=True)
         assert choices.row is not None
         of_choice = np.bincount(choices.row, lapse) / np.bincount(choices.row)
-        with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+        with likelihood(choices, model.length, model.alpha, 1, compiled=True) as f:
             H = f.information(X, of_choice)
         # a change of scale comes of care
         hold_still(H, X, sizes=True)

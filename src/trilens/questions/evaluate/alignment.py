@@ -16,7 +16,6 @@ from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood, object_order
-from trilens.maps.pairs import Path
 from trilens.questions.evaluate.predictions import Metric, Predictions, unit_vectors, vectors_for
 from trilens.statements import Statements
 
@@ -126,8 +125,8 @@ def _maps(
     if len(answers) > most:
         answers = answers.take(np.sort(rng.choice(len(answers), most, replace=False)))
     lapse = np.array([_LAPSE])
-    path: Path | None = "rows" if len(answers) > _COMPILED_FROM else None
-    with likelihood(collect_choices(answers), path=path) as f:
+    compiled = len(answers) > _COMPILED_FROM
+    with likelihood(collect_choices(answers), compiled=compiled) as f:
         factors = 2.0 ** np.arange(-3, 8)
         factor = float(factors[np.argmin([f(a * as_they_are, lapse)[0] for a in factors])])
         start = factor * np.eye(k, d)
