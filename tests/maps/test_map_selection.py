@@ -7,9 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from trilens.maps import ChoiceMap, laplace
-from trilens.maps.held_out import folds_by_question, held_out, question_codes
+from trilens.maps.held_out import folds_by_question, held_out
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
+from trilens.statements.combine import triple_codes
 
 
 def asked(n, d, m, kind="central", error_rate=0.2, seed=1):
@@ -24,7 +25,7 @@ def test_what_is_held_out_is_not_seen(kind):
     S = asked(20, 2, 600, kind)
     rng = np.random.default_rng(0)
     folds = folds_by_question(S.triples, 20, rng)
-    codes = question_codes(S.triples, 20)
+    codes = triple_codes(S.triples, 20)
     seen = []
 
     def make(train):

@@ -10,6 +10,7 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
+from trilens.statements.combine import triple_codes
 
 #: Which answers a fit sees, and which it is judged by.
 Fold: TypeAlias = tuple[BoolArray, BoolArray]
@@ -70,16 +71,9 @@ def folds_of(part: IntArray) -> list[Fold]:
     return [(~test, test) for test in tests if test.any() and not test.all()]
 
 
-def question_codes(triples: AnyArray, n_objects: int) -> IntArray:
-    """One number for each unordered triple."""
-    low, middle, high = np.sort(triples, axis=1).astype(np.int64).T
-    code: IntArray = (low * n_objects + middle) * n_objects + high
-    return code
-
-
 def folds_by_question(triples: AnyArray, n_objects: int, rng: np.random.Generator) -> list[Fold]:
     """Folds in which all answers about three objects stay together; none if all are about three."""
-    codes = question_codes(triples, n_objects)
+    codes = triple_codes(triples, n_objects)
     if len(triples) >= _ONE_FOLD_FROM:
         different, question = np.unique(codes, return_inverse=True)
         test = (rng.random(len(different)) < _HELD_OUT)[question]
@@ -108,9 +102,8 @@ def folds_by_rater(statements: Statements, rng: np.random.Generator) -> list[Fol
     for r in shuffled[np.argsort(-counts[shuffled], kind="stable")]:
         fold_of[r] = sizes.argmin()
         sizes[sizes.argmin()] += counts[r]
-    _, question = np.unique(
-        question_codes(statements.triples, statements.n_objects), return_inverse=True
-    )
+    codes = triple_codes(statements.triples, statements.n_objects)
+    _, question = np.unique(codes, return_inverse=True)
     folds = []
     for k in range(_FOLDS):
         test = fold_of[rater] == k

@@ -48,6 +48,7 @@ from trilens.maps.pairs import (
 )
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
+from trilens.statements.combine import questions
 
 #: The least that a probability is taken for.
 LEAST = 1e-300
@@ -198,10 +199,7 @@ class Choices:
     @cached_property
     def n_questions(self) -> int:
         """Different questions, whatever was answered."""
-        first = 1 if self.kind == "closer" else 0
-        shown = self.triples.astype(np.int64)
-        shown[:, first:].sort(axis=1)
-        return len(np.unique(shown @ (self.n_objects ** np.arange(3))))
+        return len(questions(Statements(self.triples, self.n_objects, kind=self.kind))[2])
 
     def spread(self, values: FloatArray) -> FloatArray:
         """What each given statement has, for its answer; see ``keep_repeats``."""

@@ -11,16 +11,17 @@ see them: weights cannot evade it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trilens._parameters import threads_of
-from trilens._typing import FloatArray, Progress
+from trilens._typing import BoolArray, FloatArray, Progress
 from trilens.calibration import ERRORS_FOR_WEIGHTS, GAIN_FOR_WEIGHTS
 from trilens.maps.descent import ChoiceFit, fit_choices, minimise, prepare_start, principal_axes
 from trilens.maps.features import FeaturePrior, with_prior
-from trilens.maps.held_out import folds_by_question
+from trilens.maps.held_out import Chances, folds_by_question, held_out
 from trilens.maps.laplace import at_most, curvature, enough_answers, maximise_evidence
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
 from trilens.maps.rater_weights import RaterWeights, WeighedLikelihood, weighed_likelihood
@@ -357,7 +358,7 @@ def choose_weights(
             collect_choices(statements, weights, keep_rows=True), settings.length, 1.0, n_threads
         ) as one,
     ):
-        held = _HeldOut(statements, f, with_prior(one, prior), settings, lapse, rng)
+        held = _HeldOut(statements, weights, f, with_prior(one, prior), settings, lapse, rng)
         if not held.folds:
             return WeightsChoice(n_components or first, 0.0, 0.0, {})
         best = n_components or first
@@ -400,6 +401,7 @@ class _HeldOut:
     def __init__(
         self,
         statements: Statements,
+        weights: FloatArray | None,
         f: WeighedLikelihood,
         one: Likelihood,
         settings: MapSettings,
@@ -408,10 +410,10 @@ class _HeldOut:
     ) -> None:
         self._statements, self._f, self._one = statements, f, one
         self._settings, self._lapse, self._rng = settings, lapse, rng
-        asked = f.copies.object[f.choices.triples]
-        self.folds = folds_by_question(asked, f.choices.n_objects, rng)
+        self._each = np.ones(len(statements)) if weights is None else weights
+        self.folds = folds_by_question(statements.triples, statements.n_objects, rng)
         self.values: dict[tuple[int, bool], FloatArray] = {}
-        self._starts: dict[tuple[int, int], FloatArray] = {}
+        self._starts: dict[tuple[int, bytes], FloatArray] = {}
 
     def score(self, d: int, *, weighed: bool = True) -> float:
         """The mean log-likelihood of a held-out answer."""
@@ -419,8 +421,8 @@ class _HeldOut:
 
     def mean(self, values: FloatArray) -> tuple[float, float]:
         """The mean over held-out answers and its standard error."""
-        held = np.logical_or.reduce([test for _, test in self.folds])
-        values, weight = values[held], self._f.weight[held]
+        held = ~np.isnan(values)
+        values, weight = values[held], self._each[held]
         total = float(weight.sum())
         if total == 0:
             return 0.0, 0.0
@@ -428,38 +430,33 @@ class _HeldOut:
         return mean, float(np.sqrt((weight * (values - mean) ** 2).sum())) / total
 
     def at(self, d: int, weighed: bool) -> FloatArray:
-        """The log-likelihood of every answer; 0 where it is never held out."""
+        """The log-likelihood of every answer; NaN where it is never held out."""
         if (d, weighed) not in self.values:
-            self.values[d, weighed] = self._fit(d, weighed)
+            chances = held_out(self._statements, self.folds, partial(self._fit, d, weighed))[:, 0]
+            self.values[d, weighed] = np.log(np.maximum(chances, 1e-300))
         return self.values[d, weighed]
 
-    def _fit(self, d: int, weighed: bool) -> FloatArray:
+    def _fit(self, d: int, weighed: bool, train: BoolArray) -> Chances:
         f = self._f.measuring(self._settings.length, alpha_of(d))
-        values = np.zeros(len(f.choices))
-        for k, (train, test) in enumerate(self.folds):
-            X, lapse, l2 = f.standard(self._start(d, k)), self._lapse, self._settings.l2
-            seen = f.weighing(np.where(train, f.weight, 0.0))
-            if weighed:
-                at = best_weights(seen, X, lapse, l2, _FOLD_STARTS)
-            else:
-                at = fit_weights(seen, WeighedMap.start(X, f.copies.n_raters, lapse, l2, False))
-            chance = f.stretched(at.stretch).chances(at.X)[0]
-            chance = (1 - self._lapse) * chance + self._lapse / f.n_sides
-            values[test] = np.log(np.maximum(chance[test], 1e-300))
-        return values
+        used = np.where(train, self._each, 0.0)
+        X, l2 = f.standard(self._start(d, train, used)), self._settings.l2
+        seen = f.weighing(f.choices.weights_of(used))
+        if weighed:
+            at = best_weights(seen, X, self._lapse, l2, _FOLD_STARTS)
+        else:
+            alike = WeighedMap.start(X, f.copies.n_raters, self._lapse, l2, False)
+            at = fit_weights(seen, alike)
+        chance = f.stretched(at.stretch).chances(at.X)[0][f.choices.row]
+        chance = (1 - self._lapse) * chance + self._lapse / f.n_sides
+        return lambda _: chance[~train, None]
 
-    def _start(self, d: int, k: int) -> FloatArray:
+    def _start(self, d: int, train: BoolArray, used: FloatArray) -> FloatArray:
         """The map that all raters share, by the answers of a fold's training."""
-        if (d, k) not in self._starts:
-            row, l2 = self._f.choices.row, self._settings.l2
-            assert row is not None
-            train = self.folds[k][0][row]
-            weight = np.zeros(len(train))
-            # the weight of an answer is shared by the statements that gave it
-            times = np.bincount(row, minlength=len(self._f.choices))
-            weight[train] = (self._f.weight / times)[row[train]]
+        key = d, train.tobytes()
+        if key not in self._starts:
             one = self._one.measuring(self._settings.length, alpha_of(d))
-            one = one.weighing(self._one.choices.weights_of(weight))
+            one = one.weighing(self._one.choices.weights_of(used))
             some = self._statements.take(np.flatnonzero(train))
-            self._starts[d, k] = _shared_map(some, one, d, l2, self._lapse, self._rng)
-        return self._starts[d, k]
+            found = _shared_map(some, one, d, self._settings.l2, self._lapse, self._rng)
+            self._starts[key] = found
+        return self._starts[key]

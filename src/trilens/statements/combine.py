@@ -172,10 +172,9 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
     singled = (twice[:, :3] == twice[:, 3:]).argmax(axis=1)
     marked = None
     if statements.chosen is not None:
-        of_chosen = np.sort(statements.triples[statements.chosen], axis=1)
-        marked = np.isin(
-            _codes(twice, statements.n_objects), _codes(of_chosen, statements.n_objects)
-        )
+        of_chosen = statements.triples[statements.chosen]
+        n = statements.n_objects
+        marked = np.isin(triple_codes(twice[:, :3], n), triple_codes(of_chosen, n))
     return Statements(
         chosen_first(twice[:, :3], singled),
         statements.n_objects,
@@ -185,9 +184,10 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
     )
 
 
-def _codes(sorted_triples: AnyArray, n: int) -> IntArray:
-    a, b, c = sorted_triples[:, :3].astype(np.int64).T
-    return np.asarray((a * n + b) * n + c)
+def triple_codes(triples: AnyArray, n: int) -> IntArray:
+    """One number for each triple of objects, in whatever order they stand."""
+    low, middle, high = np.sort(triples, axis=1).astype(np.int64).T
+    return np.asarray((low * n + middle) * n + high)
 
 
 def as_kind(statements: Statements, kind: str) -> Statements:
