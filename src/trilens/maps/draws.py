@@ -31,7 +31,7 @@ from trilens.counts.partition import Plan
 from trilens.kinds import sides, sign
 from trilens.maps.descent import one_blas_thread
 from trilens.maps.features import FeaturePrior
-from trilens.maps.laplace import NO_L2, add_penalty, hold_still
+from trilens.maps.laplace import NO_L2, posterior_curvature
 from trilens.maps.likelihood import Choices, Products, collect_choices, likelihood
 from trilens.maps.map import Map, shares_of
 from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
@@ -94,8 +94,9 @@ def draw_maps(
         return None
     from scipy.linalg import solve_triangular
 
-    with one_blas_thread():
-        root = np.linalg.cholesky(_curvature(choices, lapse, model, l2, dispersion, prior))
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
+        H = posterior_curvature(f, model.X, lapse, l2, prior, dispersion)
+        root = np.linalg.cholesky(H)
         moved = solve_triangular(
             root, rng.standard_normal((n_draws, len(root))).T, lower=True, trans="T"
         )
@@ -111,8 +112,8 @@ def place_covariance(
 ) -> FloatArray:
     """How the places of all objects may be off together, (n d, n d); parameters as above."""
     choices, lapse = _in_classes(statements, model, lapse_of)
-    with one_blas_thread():
-        H = _curvature(choices, lapse, model, l2, 1.0, prior, compiled=True)
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, compiled=True) as f:
+        H = posterior_curvature(f, model.X, lapse, l2, prior)
         return np.asarray(np.linalg.inv(H), dtype=np.float64)
 
 
@@ -129,23 +130,6 @@ def _in_classes(
     triples = different.triples[codes // 2]
     found = Choices(triples, count, different.kind, different.n_objects, place)
     return found, np.bincount(place, lapses) / count
-
-
-def _curvature(
-    choices: Choices,
-    lapse: FloatArray,
-    model: Map,
-    l2: float,
-    dispersion: float,
-    prior: FeaturePrior | None,
-    compiled: bool | None = None,
-) -> FloatArray:
-    """The expected curvature of -log posterior; shifts and turns of the whole are held."""
-    with likelihood(choices, model.length, model.alpha, 1, compiled) as f:
-        H = f.information(model.X, lapse) / dispersion
-    hold_still(H, model.X)
-    add_penalty(H, max(l2, NO_L2), prior)
-    return H
 
 
 # ---- few answers --------------------------------------------------------------------------------

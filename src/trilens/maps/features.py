@@ -337,10 +337,9 @@ def features_for(X: Any, features: FeaturesLike | None) -> tuple[Any, FeaturesLi
     if not isinstance(X, Objects):
         return X, features
     if features is not None:
-        raise ParameterError(
+        raise _refused(
             "features of objects that scikit-learn may divide hang on the objects: give "
-            "S.objects.with_features(features), and no features beside it",
-            parameter="features",
+            "S.objects.with_features(features), and no features beside it"
         )
     return X.with_features(None), X.features
 
@@ -388,10 +387,9 @@ def read_new_features(
         parts = dict(zip(features.names, parts.values(), strict=True))
     if tuple(parts) != features.names:
         if set(parts) != set(features.names):
-            raise ParameterError(
+            raise _refused(
                 f"the map was fitted with the features {', '.join(features.names)}; these are "
-                f"{', '.join(parts)}",
-                parameter="features",
+                f"{', '.join(parts)}"
             )
         parts = {name: parts[name] for name in features.names}
     tables, names = [], None
@@ -399,10 +397,9 @@ def read_new_features(
         what = "features" if name == ONE_BLOCK else f"features {name!r}"
         called, rows = _table(part, what)
         if rows.shape[1] != block.rows.shape[1]:
-            raise ParameterError(
+            raise _refused(
                 f"{what} have {rows.shape[1]:,} columns; the map was fitted with "
-                f"{block.rows.shape[1]:,}",
-                parameter="features",
+                f"{block.rows.shape[1]:,}"
             )
         tables.append((called, rows))
         names = called if names is None else names
@@ -414,34 +411,30 @@ def read_new_features(
             rows, known = _checked(rows, "features")
         found.append((rows, known))
     if len({len(known) for _, known in found}) > 1:
-        raise ParameterError(
-            "the blocks of features have different numbers of rows", parameter="features"
-        )
+        raise _refused("the blocks of features have different numbers of rows")
     return None if names is None else tuple(names), found
 
 
 def _blocks_of(given: FeaturesLike) -> dict[str, Any]:
     """The blocks by name; of anything but a dict of two-dimensional values the only one."""
     if given is None or isinstance(given, (str, bytes)):
-        raise ParameterError(
+        raise _refused(
             f"features are {shown(given)}; give an (n_objects, q) array, a table or a dict by name "
-            "(read a file with read_features)",
-            parameter="features",
+            "(read a file with read_features)"
         )
     if not isinstance(given, Mapping):
         return {ONE_BLOCK: given}
     if not given:
-        raise ParameterError("features are an empty dict", parameter="features")
+        raise _refused("features are an empty dict")
     wide = {name: _is_wide(value) for name, value in given.items()}
     if all(wide.values()):
         return {str(name): value for name, value in given.items()}
     if any(wide.values()):
         some = next(name for name, is_wide in wide.items() if is_wide)
         other = next(name for name, is_wide in wide.items() if not is_wide)
-        raise ParameterError(
+        raise _refused(
             f"features are a dict of blocks (two-dimensional, as {some!r}) or of vectors by object "
-            f"(one-dimensional, as {other!r}), not both",
-            parameter="features",
+            f"(one-dimensional, as {other!r}), not both"
         )
     return {ONE_BLOCK: given}
 
@@ -468,10 +461,9 @@ def _table(given: Any, what: str) -> tuple[list[str] | None, Any]:
         names, given = [str(name) for name in given], list(given.values())
         lengths = {len(np.atleast_1d(plain(row))) for row in given}
         if len(lengths) > 1:
-            raise ParameterError(
+            raise _refused(
                 f"{what}: the vectors have {min(lengths):,} to {max(lengths):,} numbers; all must "
-                "have as many",
-                parameter="features",
+                "have as many"
             )
         given = [np.atleast_1d(plain(row)) for row in given]
     elif hasattr(given, "columns") or hasattr(given, "column_names"):
@@ -481,63 +473,48 @@ def _table(given: Any, what: str) -> tuple[list[str] | None, Any]:
     except (TypeError, ValueError):
         rows = np.empty(0, dtype=object)
     if rows.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"{what} are {shown(given)}; they must be numbers, a row for each object",
-            parameter="features",
-        )
+        raise _refused(f"{what} are {shown(given)}; they must be numbers, a row for each object")
     if rows.ndim == 1 and names is None:
         rows = rows[:, None]
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise ParameterError(
-            f"{what} have shape {rows.shape}; give a row for each object and a column or more",
-            parameter="features",
+        raise _refused(
+            f"{what} have shape {rows.shape}; give a row for each object and a column or more"
         )
     if rows.size > _MOST_NUMBERS:
-        raise ParameterError(
+        raise _refused(
             f"{what} have {rows.shape[1]:,} columns for {len(rows):,} objects, too many to hold; "
             "give them as a scipy.sparse array, or reduced to a few hundred columns by "
-            "sklearn.decomposition.TruncatedSVD",
-            parameter="features",
+            "sklearn.decomposition.TruncatedSVD"
         )
     return names, rows.astype(np.float64)
 
 
 def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
     """The names in a table and its numbers: of pandas by the index, or by a column of text."""
+    named = None
     if hasattr(given, "iloc"):
         columns = {str(name): given.iloc[:, i] for i, name in enumerate(given.columns)}
-        texts = [
-            name for name, one in columns.items() if one.dtype.kind not in "biuf" or _is_name(name)
-        ]
+        kinds = {name: one.dtype.kind for name, one in columns.items()}
         index = np.asarray(given.index)
         named = None if counts_up(index) else numbers_or_text(index).astype(str).tolist()
     else:
         called = list(getattr(given, "column_names", None) or given.columns)
-        columns = {str(name): given[name] for name in called}
-        texts = [
-            name
-            for name, one in columns.items()
-            if np.asarray(plain(one)).dtype.kind not in "biuf" or _is_name(name)
-        ]
-        named = None
-    if texts:
-        by = next((name for name in texts if _is_name(name)), None)
-        if by is None and (named is not None or len(texts) > 1):
-            raise ParameterError(
-                f"{what}: the columns {_listed(texts)} are no numbers; leave them out, or call the "
-                "one with the objects' names object",
-                parameter="features",
-            )
-        by = by or texts[0]
-        rest = [name for name in texts if name != by]
-        if rest:
-            raise ParameterError(
-                f"{what}: the columns {_listed(rest)} are no numbers; leave them out",
-                parameter="features",
-            )
+        columns = {str(name): np.asarray(plain(given[name])) for name in called}
+        kinds = {name: one.dtype.kind for name, one in columns.items()}
+    texts = [name for name, kind in kinds.items() if kind not in "biuf" or _is_name(name)]
+    by = next((name for name in texts if _is_name(name)), None)
+    if by is None and named is None and len(texts) == 1:
+        by = texts[0]
+    rest = [name for name in texts if name != by]
+    if rest:
+        raise _refused(
+            f"{what}: the columns {_listed(rest)} are no numbers; leave them out, or call the "
+            "one with the objects' names object"
+        )
+    if by is not None:
         named = numbers_or_text(np.asarray(plain(columns.pop(by)))).astype(str).tolist()
     if not columns:
-        raise ParameterError(f"{what} have no column of numbers", parameter="features")
+        raise _refused(f"{what} have no column of numbers")
     numbers = [np.asarray(plain(one), dtype=np.float64) for one in columns.values()]
     return named, np.column_stack(numbers)
 
@@ -553,23 +530,21 @@ def _in_order(
     n = len(objects)
     sparse = _is_sparse(rows)
     if (sparse or rows.shape[1] > n) and n > _MOST_PRODUCTS:
-        raise ParameterError(
+        raise _refused(
             f"{what} have {rows.shape[1]:,} columns for {n:,} objects; beyond {_MOST_PRODUCTS:,} "
             "objects reduce them to a few hundred dense columns first, for instance by "
-            "sklearn.decomposition.TruncatedSVD",
-            parameter="features",
+            "sklearn.decomposition.TruncatedSVD"
         )
     if names is not None:
         return _by_name(names, rows, objects, what)
     if rows.shape[0] != n:
-        raise ParameterError(
+        raise _refused(
             f"{what} have {rows.shape[0]:,} rows for {n:,} objects; give one for each, in the "
-            "order of the objects, or give them by name",
-            parameter="features",
+            "order of the objects, or give them by name"
         )
     rows, known = _checked(rows, what)
     if not known.any():
-        raise ParameterError(f"{what}: every row has NaN", parameter="features")
+        raise _refused(f"{what}: every row has NaN")
     return rows, known
 
 
@@ -579,17 +554,14 @@ def _by_name(
     row_of: dict[str, int] = {}
     for i, name in enumerate(names):
         if name in row_of:
-            raise ParameterError(
-                f"{what}: object {name!r} has two rows; give it one", parameter="features"
-            )
+            raise _refused(f"{what}: object {name!r} has two rows; give it one")
         row_of[name] = i
     found = [row_of.get(name, -1) for name in objects]
     at = np.array(found, dtype=np.int64)
     if (at < 0).all():
-        raise ParameterError(
+        raise _refused(
             f"{what}: none of the {len(objects):,} objects ({_listed(objects)}) is among the "
-            f"{len(names):,} names ({_listed(names)})",
-            parameter="features",
+            f"{len(names):,} names ({_listed(names)})"
         )
     asked = set(objects)
     strange = [name for name in names if name not in asked]
@@ -616,10 +588,9 @@ def _checked(rows: Any, what: str, known: BoolArray | None = None) -> tuple[Any,
     if _is_sparse(rows):
         bad = ~np.isfinite(rows.data)
         if bad.any():
-            raise ParameterError(
+            raise _refused(
                 f"{what} have {int(bad.sum()):,} numbers that are NaN or infinite; a sparse array "
-                "must have numbers",
-                parameter="features",
+                "must have numbers"
             )
         return rows, known
     infinite = np.isinf(rows).any(axis=1)
@@ -631,13 +602,15 @@ def _checked(rows: Any, what: str, known: BoolArray | None = None) -> tuple[Any,
             parameter="features",
         )
     if rows.size and np.nanmax(np.abs(rows), initial=0.0) > 1e100:
-        raise ParameterError(
-            f"{what} have a number beyond 1e100; scale them down", parameter="features"
-        )
+        raise _refused(f"{what} have a number beyond 1e100; scale them down")
     known &= ~np.isnan(rows).any(axis=1)
     if not known.all():
         rows = np.where(known[:, None], rows, 0.0)
     return rows, known
+
+
+def _refused(why: str) -> ParameterError:
+    return ParameterError(why, parameter="features")
 
 
 def _is_sparse(given: Any) -> bool:

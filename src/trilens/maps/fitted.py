@@ -8,7 +8,7 @@ objects into the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -744,111 +744,35 @@ def fit_answers(
         raise FormatError(
             f"{answers.source} holds counts; a fit needs the statements that were counted"
         )
+    # all answers in the order of the fit, and the same in the order of time; None of files
+    statements: Statements | None = None
+    given, passes, threads = statements, None, threads_of(how.n_jobs)
+    own: FloatArray | None = None
     if isinstance(answers, Answers) and not answers.held:
-        return _fit_files(answers, how, features, weights, random_state, progress)
-    if isinstance(answers, Answers):
-        doubt_kind(answers)
-    given = as_statements(answers)
-    own = sample_weights(weights, len(given))
-    if own is not None and (own == 0).any():
-        given, own = given.take(own > 0), own[own > 0]
-    if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
-        given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
-    order, rows = object_order(given._names, given.n_objects), row_order(given)
-    unsorted = given if (np.diff(order) == 1).all() else given.subset(order)
-    ordered, passes = unsorted, None
-    if (np.diff(rows) != 1).any():
-        ordered, own = unsorted.take(rows), None if own is None else own[rows]
-    if len(ordered) > MOST_FITTED:
-        if own is not None:
-            raise ParameterError(
-                f"sample_weight is for up to {MOST_FITTED:,} answers; there are {len(given):,}",
-                parameter="sample_weight",
-            )
-        passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-    found = _fitted(
-        how,
-        order,
-        given._names,
-        features,
-        random_state,
-        progress,
-        statements=ordered,
-        weights=own,
-        asked=ordered.appearances,
-        rows_given=unsorted,
-        passes=passes,
-        source=answers,
-    )
-    return found if ordered is given else found.among(given, given._names, np.argsort(order))
-
-
-def _fit_files(
-    answers: Answers,
-    how: How,
-    features: FeaturesLike | None,
-    weights: ArrayLike | None,
-    random_state: RandomState,
-    progress: Progress | None,
-) -> Fit:
-    """The fit of files that are too large to hold."""
-    if weights is not None:
-        raise ParameterError(
-            "sample_weight needs answers that are held in memory; these files are too large",
-            parameter="sample_weight",
-        )
-    if how.raters == "weights":
-        raise ParameterError(
-            "raters='weights' cannot be fitted to answers that are too large to hold in memory; "
-            "leave it out, or fit a random part of the answers",
-            parameter="raters",
-        )
-    passes = Passes.over(answers, n_threads=threads_of(how.n_jobs), progress=progress)
-    names = passes.counts.known_names
-    order = object_order(names, passes.counts.n_objects)
-    passes = passes.among(order)
-    found = _fitted(
-        replace(how, raters="one"),
-        order,
-        names,
-        features,
-        random_state,
-        part_of(progress, 0.2, 0.8),
-        asked=passes.counts.appearances,
-        passes=passes,
-        source=answers,
-    )
-    return found.among(None, names, np.argsort(order))
-
-
-def _fitted(
-    how: How,
-    order: IntArray,
-    names: Sequence[str] | None,
-    features: FeaturesLike | None,
-    random_state: RandomState,
-    progress: Progress | None,
-    *,
-    asked: IntArray,
-    passes: Passes | None,
-    source: Any,
-    statements: Statements | None = None,
-    weights: FloatArray | None = None,
-    rows_given: Statements | None = None,
-) -> Fit:
-    """The fit in the order of its own, which features and a start are put into.
-
-    Parameters
-    ----------
-    how, features
-        In the caller's order.
-    order, names
-        Of the objects: ``order`` has the caller's id of each, ``names`` are in the caller's order.
-    statements, rows_given
-        In memory: all answers in the order of the fit, and the same in the order of time.
-    passes
-        Over answers of which only a part is fitted in memory.
-    """
+        _refuse_for_files(how, weights)
+        how = replace(how, raters="one")
+        passes = Passes.over(answers, n_threads=threads, progress=progress)
+        progress = part_of(progress, 0.2, 0.8)
+        names = passes.counts.known_names
+        order = object_order(names, passes.counts.n_objects)
+        passes = passes.among(order)
+        asked = passes.counts.appearances
+    else:
+        given, own = _held(answers, weights)
+        names, order = given._names, object_order(given._names, given.n_objects)
+        rows = row_order(given)
+        in_time = given if (np.diff(order) == 1).all() else given.subset(order)
+        statements = in_time
+        if (np.diff(rows) != 1).any():
+            statements, own = in_time.take(rows), None if own is None else own[rows]
+        asked = statements.appearances
+        if len(statements) > MOST_FITTED:
+            if own is not None:
+                raise ParameterError(
+                    f"sample_weight is for up to {MOST_FITTED:,} answers; there are {len(given):,}",
+                    parameter="sample_weight",
+                )
+            passes = Passes.over(statements, n_threads=threads)
     if not asked.any():
         raise StatementError("a fit needs at least one statement; there are none")
     how.check(len(order))
@@ -860,39 +784,69 @@ def _fitted(
     sample = statements
     if passes is not None:
         share = MOST_FITTED / max(passes.counts.statements, 1)
-        if rows_given is None:
-            ordered = None if names is None else [names[i] for i in order]
-            rows_given = _sampled(passes, share, ordered)
+        if statements is None:
+            in_time = _sampled(passes, share)
         else:
-            rows_given = rows_given.take(asked_below(share, rows_given.triples.T))
-        sample = rows_given.take(row_order(rows_given))
+            in_time = in_time.take(asked_below(share, in_time.triples.T))
+        sample = in_time.take(row_order(in_time))
     assert sample is not None
     seed, rng = seed_of(random_state), generator(random_state)
-    placed = fit_statements(sample, weights, read, how, rng, progress)
+    placed = fit_statements(sample, own, read, how, rng, progress)
     if statements is None:
         placed = replace(placed, raters=replace(placed.raters, named=False))
     if passes is not None and passes.counts.statements > len(sample):
         placed = replace(placed, map=_refined(passes, placed))
     if progress is not None:
         progress(1.0)
-    return Fit(
+    found = Fit(
         **vars(placed),
         asked=asked,
-        source=source,
+        source=answers,
         statements=statements,
         sample=sample,
         how=how,
         features=read,
-        weights=weights,
+        weights=own,
         seed=seed,
         passes=passes,
-        rows_given=rows_given,
+        rows_given=in_time,
     )
+    if given is not None and statements is given:
+        return found
+    return found.among(given, names, np.argsort(order))
 
 
-def _sampled(passes: Passes, share: float, names: Any) -> Statements:
+def _held(answers: Any, weights: ArrayLike | None) -> tuple[Statements, FloatArray | None]:
+    """Answers in memory, and weights that are not merely numbers of repeats."""
+    if isinstance(answers, Answers):
+        doubt_kind(answers)
+    given = as_statements(answers)
+    own = sample_weights(weights, len(given))
+    if own is not None and (own == 0).any():
+        given, own = given.take(own > 0), own[own > 0]
+    if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
+        given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
+    return given, own
+
+
+def _refuse_for_files(how: How, weights: ArrayLike | None) -> None:
+    """Refuse what files that are too large to hold cannot have."""
+    if weights is not None:
+        raise ParameterError(
+            "sample_weight needs answers that are held in memory; these files are too large",
+            parameter="sample_weight",
+        )
+    if how.raters == "weights":
+        raise ParameterError(
+            "raters='weights' cannot be fitted to answers that are too large to hold in memory; "
+            "leave it out, or fit a random part of the answers",
+            parameter="raters",
+        )
+
+
+def _sampled(passes: Passes, share: float) -> Statements:
     """Some of the statements in files as they were asked; of a question all answers."""
-    counts = passes.counts
+    counts, names = passes.counts, passes.counts.known_names
     with passes.engine() as engine:
         found = total(engine, passes.parts, sampled_rows, passes.plan, share)
     triples = np.concatenate([rows for rows, _ in found])

@@ -16,7 +16,6 @@ from trilens.errors import ParameterError, StatementError
 from trilens.kinds import n_answers
 from trilens.maps.descent import (
     AnswerPart,
-    ChoiceFit,
     Start,
     descend,
     fit_choices,
@@ -34,9 +33,9 @@ from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map, check_components
 from trilens.maps.pairs import Length
-from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
+from trilens.maps.rater_fit import FittedPlaces, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights
-from trilens.maps.raters import RaterLapses, estimate_lapses, group_raters
+from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements
 
@@ -171,36 +170,34 @@ def fit_statements(
     how : How
         Its ``init``, too, has the objects in this order.
     """
+    gain = None
     with one_blas_thread():
         first = progress if how.raters == "one" else part_of(progress, 0.0, 0.4)
         chosen = _choose(statements, weights, features, how, rng, part_of(first, 0.0, 0.7))
         prior = None if features is None else features.prior(chosen.shares)
-        found, lapse, value, own = _fit_places(statements, weights, how, chosen, prior, rng, first)
-        weighed, gain = _fit_weights(
-            statements, weights, how, chosen, prior, found, lapse, rng, progress
-        )
-    if weighed is None:
-        X = principal_axes(found.X)
-    else:
-        # weights give the axes a meaning
-        X = weighed.fit.X
-        chosen, found, own = weighed.settings, weighed.fit, weighed.lapses
-        lapse, value = weighed.lapse, weighed.log_likelihood
+        found = _fit_places(statements, weights, how, chosen, prior, rng, first)
+        if how.raters != "one":
+            found, gain = _fit_weights(statements, weights, how, found, prior, rng, progress)
+    chosen = found.settings
     fitted = Map(
-        np.asarray(X),
-        lapse,
+        # weights give the axes a meaning
+        principal_axes(found.fit.X) if found.weights is None else found.fit.X,
+        found.lapse,
         statements.kind,
         chosen.length,
         alpha_of(chosen.n_components),
         statements._names,
     )
+    own = found.lapses
     raters = Raters(
         {} if own is None else own.by_name,
         {} if own is None else own.intervals,
-        None if weighed is None else weighed.raters,
+        found.weights,
         gain,
     )
-    return Placed(fitted, chosen, raters, value, found.n_iter, found.converged)
+    return Placed(
+        fitted, chosen, raters, found.log_likelihood, found.fit.n_iter, found.fit.converged
+    )
 
 
 def fit_near(statements: Statements, model: Map, l2: float) -> Map:
@@ -254,8 +251,8 @@ def _fit_places(
     prior: FeaturePrior | None,
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[ChoiceFit, float, float, RaterLapses | None]:
-    """The fit of all statements as places, the lapse, its likelihood, raters' own."""
+) -> FittedPlaces:
+    """The fit of all statements."""
     d, l2, evidence = chosen.n_components, chosen.l2, chosen.evidence
     known = not isinstance(how.lapses, str)
     groups = group_raters(statements) if how.lapses == "raters" else None
@@ -288,7 +285,7 @@ def _fit_places(
         lapse = float(found.lapse[0])
         if groups is None:
             value = -f(found.X, found.lapse)[0]
-            return replace(found, X=f.places(found.X)), lapse, value, None
+            return FittedPlaces(chosen, replace(found, X=f.places(found.X)), lapse, None, value)
         for _ in range(_ROUNDS):
             X = f.places(found.X)
             attentive = Map(X, 0.0, choices.kind, chosen.length, alpha_of(d))
@@ -303,46 +300,43 @@ def _fit_places(
             found = fit(f, found.X, own, l2, fixed_lapse=True)
         value = -f(found.X, np.array([lapse]))[0]
         found = replace(found, X=f.places(found.X))
-    return found, lapse, value, shares
+    return FittedPlaces(chosen, found, lapse, shares, value)
 
 
 def _fit_weights(
     statements: Statements,
     weights: FloatArray | None,
     how: How,
-    chosen: MapSettings,
+    found: FittedPlaces,
     prior: FeaturePrior | None,
-    found: ChoiceFit,
-    lapse: float,
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[FittedRaters | None, tuple[float, float] | None]:
+) -> tuple[FittedPlaces, tuple[float, float] | None]:
     """The map with raters' weights, and what they gain where it was asked.
 
-    None where weights are not wanted, or not asked for by the answers.
+    The one without where the answers do not ask for weights.
     """
-    if how.raters == "one":
-        return None, None
     groups = group_raters(statements)
     if groups is None or len(groups) < 2:
         if how.raters == "auto":
-            return None, None
+            return found, None
         raise StatementError(
             "raters='weights' needs the answers of two raters or more, and "
             f"{'no rater is known' if groups is None else 'there is one'}; give raters with "
             "the statements, or take raters='one'"
         )
-    gain = None
+    gain, chosen, X = None, found.settings, found.fit.X
     if how.raters == "auto" or how.n_components is None:
         part = part_of(progress, 0.4, 0.4)
-        weighing = choose_weights(statements, weights, chosen, lapse, how, prior, rng, part)
+        weighing = choose_weights(statements, weights, chosen, found.lapse, how, prior, rng, part)
         gain = weighing.gain, weighing.error
         if how.raters == "auto" and not weighing.asked_for:
-            return None, gain
+            return found, gain
         scores = HeldOutScores(weighing.scores) if weighing.scores else chosen.scores
         chosen = replace(chosen, n_components=weighing.n_components, scores=scores)
     start = None
-    if found.X.shape[1] == chosen.n_components:
-        start = principal_axes(found.X) if how.init is None else found.X
-    weighed = fit_raters(statements, weights, groups, chosen, start, lapse, how, prior, rng)
-    return weighed, gain
+    if X.shape[1] == chosen.n_components:
+        start = principal_axes(X) if how.init is None else X
+    return fit_raters(
+        statements, weights, groups, chosen, start, found.lapse, how, prior, rng
+    ), gain

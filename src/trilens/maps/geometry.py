@@ -14,8 +14,6 @@ from trilens.errors import ParameterError
 from trilens.maps.comparisons import named_rows
 from trilens.statements.names import ids_among
 
-#: Up to so many points all pairs at once are quicker.
-_ALL_PAIRS = 2000
 #: Points that are compared with all others at a time.
 _BLOCK = 256
 #: Of more points, the density is that of so many of them.
@@ -51,10 +49,8 @@ def diameter(coordinates: FloatArray) -> float:
     >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
     5.0
     """
-    from scipy.spatial.distance import cdist, pdist
+    from scipy.spatial.distance import cdist
 
-    if len(coordinates) <= _ALL_PAIRS:
-        return float(pdist(coordinates).max(initial=0.0))
     middle = (coordinates.min(axis=0) + coordinates.max(axis=0)) / 2
     radius = np.linalg.norm(coordinates - middle, axis=1)
     order = np.argsort(-radius)

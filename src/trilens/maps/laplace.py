@@ -724,6 +724,21 @@ def hold_still(H: FloatArray, X: FloatArray, *, turns: bool = True, sizes: bool 
     H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
 
 
+def posterior_curvature(
+    f: Likelihood,
+    X: FloatArray,
+    lapse: FloatArray,
+    l2: float,
+    prior: FeaturePrior | None,
+    dispersion: float = 1.0,
+) -> FloatArray:
+    """The expected curvature of -log posterior, (n d, n d); shifts and turns are held."""
+    H = f.information(X, lapse) / dispersion
+    hold_still(H, X, turns=f.turns_freely)
+    add_penalty(H, max(l2, NO_L2), prior)
+    return H
+
+
 def place_errors(
     statements: Statements,
     weights: FloatArray | None,
@@ -738,10 +753,7 @@ def place_errors(
     """
     n, d = model.X.shape
     with one_blas_thread(), _seen(statements, weights, model, raters, 1) as (f, scale):
-        X = model.X * scale
-        H = f.information(X, np.array([model.lapse]))
-        hold_still(H, X, turns=f.turns_freely)
-        add_penalty(H, max(l2, NO_L2), prior)
+        H = posterior_curvature(f, model.X * scale, np.array([model.lapse]), l2, prior)
         errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
     return np.asarray(errors[np.arange(n), :, np.arange(n)] / np.multiply.outer(scale, scale))
 

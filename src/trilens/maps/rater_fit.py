@@ -203,19 +203,20 @@ def _learn_spreads(f: WeighedLikelihood, at: WeighedMap) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRaters:
-    """A map of all answers with raters' weights."""
+class FittedPlaces:
+    """A map of all answers."""
 
     #: With the evidence about the lapse, where it was asked.
     settings: MapSettings
-    #: Centered coordinates, the widest axis first.
+    #: Places; with weights centered, the widest axis first.
     fit: ChoiceFit
-    raters: RaterWeights
     #: That all raters would share.
     lapse: float
     #: Each rater's own, where these were wanted.
     lapses: RaterLapses | None
     log_likelihood: float
+    #: Of raters who see the map differently.
+    weights: RaterWeights | None = None
 
 
 def fit_raters(
@@ -228,7 +229,7 @@ def fit_raters(
     how: How,
     prior: FeaturePrior | None,
     rng: np.random.Generator,
-) -> FittedRaters:
+) -> FittedPlaces:
     """A map of all answers, from coordinates to start from if there are any.
 
     The lapse and the penalty, as far as they are not given, maximize the evidence with the weights
@@ -266,9 +267,9 @@ def fit_raters(
         at = _fit_given_spreads(f, at, how.max_iter, how.tol)
         value = -f.stretched(at.stretch)(at.X, at.lapse[f.rater])[0]
         at = replace(at, X=f.places(at.X))
-    return FittedRaters(
-        replace(settings, l2=at.l2, evidence=evidence), *_arranged(at, groups), lapse, lapses, value
-    )
+    found, own = _arranged(at, groups)
+    settings = replace(settings, l2=at.l2, evidence=evidence)
+    return FittedPlaces(settings, found, lapse, lapses, value, own)
 
 
 def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeights]:

@@ -189,17 +189,22 @@ def select(
     later = HeldOutScores({}, (), statements, weights, features, deepcopy(rng), n_threads)
     few, more = enough_answers(statements.n_objects), len(statements) // _ONE_IN
     used = features if shares is None or any(shares) else None
-    open_search = partial(
-        _open, length=length, l2=l2, rng=rng, n_threads=n_threads, progress=progress, features=used
-    )
-    with open_search(*at_most(few, statements, weights, rng)) as search:
+
+    @contextmanager
+    def search_in(most: int) -> Iterator[_Search]:
+        part, own = at_most(most, statements, weights, rng)
+        choices = collect_choices(part, own)
+        with one_blas_thread(), likelihood(choices, length, n_threads=n_threads) as f:
+            yield _Search(part, f, l2, rng, progress, used)
+
+    with search_in(few) as search:
         d = n_components or search.climb_dimensions(min(2, statements.n_objects - 1))
         own, gain = Shares(), None
         if used is not None:
             own, d, gain = search.choose_shares(d, n_components is None, shares)
         evidence = search.evidence(d, own)
     if more > 2 * few and n_components is None:
-        with open_search(*at_most(more, statements, weights, rng)) as again:
+        with search_in(more) as again:
             again.first = evidence
             most = again.climb_dimensions(d, own, down=False)
             if most != d:
@@ -355,23 +360,6 @@ class _Search:
             self._progress(1 - 0.75**self._told)
 
     _told = 0
-
-
-@contextmanager
-def _open(
-    statements: Statements,
-    weights: FloatArray | None,
-    *,
-    length: Length,
-    l2: float | None,
-    rng: np.random.Generator,
-    n_threads: int | None,
-    progress: Progress | None,
-    features: Features | None,
-) -> Iterator[_Search]:
-    choices = collect_choices(statements, weights)
-    with one_blas_thread(), likelihood(choices, length, n_threads=n_threads) as f:
-        yield _Search(statements, f, l2, rng, progress, features)
 
 
 def _climb_odds(value: Callable[[Shares], float], odds: Shares) -> Shares:
