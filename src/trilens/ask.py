@@ -16,22 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from trilens._parameters import one_of, seed_of, shown, wrong
+from trilens._parameters import one_of, seed_of, shown
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, option, parameter_name
-from trilens.maps.features import features_for
 from trilens.maps.fit_file import is_fit, load
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.kind import doubt_kind
 from trilens.maps.likelihood import in_own_order
-from trilens.maps.map import warn_of_unmentioned
 from trilens.maps.registry import MAPS, coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
-from trilens.statements.value import refuse_answers, statements_to_fit
 
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
@@ -387,34 +384,3 @@ def in_ids_of(statements: Statements, other: Statements, parameter: str) -> Stat
         )
     new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
     return Statements(new[other.triples], statements.n_objects, kind=other.kind)
-
-
-def asked_by(
-    estimator: Any, X: StatementsLike, y: Any, features: Any
-) -> tuple[Statements, Any, str]:
-    """The statements that an estimator is fitted to, what it asks about, and by which method.
-
-    Its ``map`` is the name of a method, or a map to be fitted, which is cloned.
-    """
-    from sklearn.base import clone
-
-    X, features = features_for(X, features)
-    statements = statements_to_fit(X, estimator.kind, estimator)
-    refuse_answers(y, X, statements)
-    map = estimator.map
-    if _is_choice_map(map):
-        fitted = clone(map).fit(statements, features=features)
-        fitted.tell_doubts()
-        return statements, fitted.fit_, "choice"
-    if not isinstance(map, str):
-        raise wrong("map", map, "the name of a method, or a ChoiceMap")
-    if features is None:
-        warn_of_unmentioned(statements, "what is said of them means nothing")
-        return statements, statements, map
-    if map not in ("auto", "choice"):
-        raise ParameterError(
-            f"features serve the choice map; {option('method', map)} takes none",
-            parameter="features",
-        )
-    fitted = fit(statements, features=features, random_state=estimator.random_state)
-    return statements, fitted, "choice"

@@ -625,9 +625,9 @@ def about_shape(why: Reason) -> str:
 
 def about_structure(found: Structure) -> str:
     """What the shape of the objects means, and which of them stand apart."""
-    if found.reason is not None:
-        return sentence(about_shape(found.reason))
     said, apart = _SHAPES[found.shape](found), found.unassigned
+    if found.reason is not None:
+        said = sentence(about_shape(found.reason))
     if not apart:
         return said
     number = count(len(apart), "object").capitalize()
@@ -661,13 +661,22 @@ def _groups(found: Structure) -> str:
     return f"The objects form {count(len(sizes), 'group')}, of {and_list(sizes)} objects."
 
 
+def two_levels(outer: int, inner: int) -> str:
+    """That so many groups fall into so many smaller ones.
+
+    >>> two_levels(2, 4)
+    'The objects form two groups, which fall into four smaller ones'
+    """
+    return (
+        f"The objects form {count(outer, 'group')}, which fall into {count(inner, 'smaller one')}"
+    )
+
+
 def _groups_in_groups(found: Structure) -> str:
     assert found.part is not None
     assert found.inner is not None
-    return (
-        f"The objects form {count(int(found.part.max()) + 1, 'group')}, which fall into "
-        f"{count(int(found.inner.max()) + 1, 'smaller one')}."
-    )
+    outer, inner = int(found.part.max()) + 1, int(found.inner.max()) + 1
+    return f"{two_levels(outer, inner)}."
 
 
 _SHAPES: dict[str, Callable[[Structure], str]] = {

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from trilens import ChoiceMap, Statements, hierarchy
 from trilens.errors import FormatError, ParameterError
-from trilens.questions.hierarchy import members_of, support_of
+from trilens.questions.hierarchy import Hierarchy, members_of, support_of
+from trilens.questions.structure import Structure
 from trilens.simulate import Points, simulate_statements
 
 
@@ -45,6 +47,20 @@ def test_groups_are_claimed_branches(two, tree):
     assert tree.structure.shape == "groups"
     assert not tree.branches[-1].claimed  # all objects: no claim
     assert "well supported" in tree.sentence
+
+
+def test_a_branch_that_cuts_a_group_or_a_smaller_one_is_not_claimed():
+    names = tuple("abcdef")
+    joined = [[0, 2, 1, 2], [1, 3, 1, 2], [6, 7, 2, 4], [4, 5, 3, 2], [8, 9, 4, 6]]
+    part = np.array([0, 0, 0, 0, 1, 1])
+    groups = Structure("groups", names, part=part)
+    tree = Hierarchy(names, np.array(joined, dtype=float), np.ones(5), groups)
+    # what lies within one group cuts none
+    assert [len(branch.objects) for branch in tree.claimed] == [4, 2, 2, 2]
+    inner = replace(groups, shape="groups in groups", inner=np.array([0, 0, 1, 1, 2, 2]))
+    assert [b.objects for b in replace(tree, structure=inner).claimed] == [
+        ("a", "c", "b", "d"), ("e", "f"),
+    ]  # fmt: skip
 
 
 def test_a_tree_has_every_object_once_and_its_heights_rise(tree):

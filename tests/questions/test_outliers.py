@@ -160,6 +160,7 @@ def test_what_is_far_from_every_group_is_named_and_set_aside(far_from_groups):
     groups = cluster(far_from_groups)
     assert (groups.n_clusters, groups.shape, groups.unassigned) == (3, "groups", ("24",))
     assert groups.p_value <= 0.05
+    assert repr(groups).startswith(f"Clusters: {groups.structure.sentence} (p ")
     assert groups.columns()["label"][24] == "unassigned"
     assert groups.structure.part.tolist() == groups.labels.tolist()
     assert groups.structure.sentence.endswith("One object stands apart: 24.")
@@ -199,6 +200,26 @@ def test_a_tree_does_not_contradict_the_groups(far_from_groups):
         inside = np.isin(np.array(tree.names), branch.objects)
         cut = [0 < inside[part == g].sum() < (part == g).sum() for g in range(3)]
         assert not any(cut) or len(set(part[inside].tolist()) - {-1}) == 1
+
+
+def test_what_stands_apart_is_set_aside_where_questions_are_too_few_for_a_shape():
+    X = _groups(0, [16.0, 9.0])
+    asked = simulate_statements(X, 60, "odd", sampling="replacement", random_state=3)
+    few = fit(Statements(np.tile(asked.triples, (20, 1)), 25, kind="odd"))
+    assert outliers(few).apart == ("24",)
+    groups = cluster(few)
+    assert (groups.unassigned, groups.labels[24]) == (("24",), -1)
+    assert groups.structure.reason == "few questions"
+    assert groups.structure.sentence.endswith("One object stands apart: 24.")
+
+
+def test_an_object_whose_interval_lies_below_all_others_is_named_by_counting_too():
+    X = np.r_[np.random.default_rng(0).standard_normal((11, 2)), [[6, 0]]]
+    S = simulate_statements(X, 600, "closer", sampling="replacement", random_state=1)
+    found = outliers(S, method="depth")
+    assert (found.apart, found.clearly_least) == ((), "11")
+    said = "no outlier could be confirmed; 11 is clearly the least central"
+    assert repr(found).startswith(f"Outliers: {said}")
 
 
 def test_groups_without_a_far_object_have_none():

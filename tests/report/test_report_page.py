@@ -91,6 +91,16 @@ def test_a_line_is_the_headline(changed):
     assert "95% intervals" in figure(page, "order").said
 
 
+def test_both_levels_of_groups_are_the_headline(changed):
+    names = [row["object"] for row in changed["objects"]]
+    levels = {"group": [0, 0, 1, 1], "inner_group": [0, 1, 2, 3]}
+    places = {key: dict(zip(names, own * 9, strict=False)) for key, own in levels.items()}
+    changed["structure"] = _line(changed) | {"shape": "groups in groups"} | places
+    changed["cluster"]["given"] = False
+    said = read_page(render(changed)).one(css="headline").said
+    assert said.startswith("The objects form two groups, which fall into four smaller ones; ")
+
+
 def test_a_ring_has_no_most_central_object(changed):
     changed["structure"] = _line(changed, "ring")
     page = read_page(render(changed))

@@ -1,10 +1,10 @@
-"""`null`: simulated clouds without groups and without outliers, which a map is compared with."""
+"""Simulated maps without groups or without outliers, which a map is compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from trilens.maps.fitted import Fit
 from trilens.maps.fitting import fit_near
 from trilens.maps.map import Map
 from trilens.statements import Statements
-
-T = TypeVar("T")
 
 #: Gaussian: thin at the rim, so that some points stand alone. Box: uniform, which falls into
 #: parts more readily than round ones. Simplex: a uniform triangle, or what that is in other
@@ -25,6 +23,9 @@ Shape: TypeAlias = Literal["gaussian", "simplex", "box"]
 CLOUDS = 39
 #: Up to so many objects and answers, answers about clouds are simulated and fitted.
 _MOST_OBJECTS, _MOST_ANSWERS = 150, 12_000
+#: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
+#: more objects is no other mean.
+_MOST_POINTS = 200
 #: How much of the variance of a map its errors may be.
 _MOST_ERROR = 0.8
 #: The share of clouds that may be taken for more than a cloud.
@@ -32,88 +33,74 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Places:
-    """A map that clouds are drawn like.
+class MapAlongAxes:
+    """A map along its axes, with the errors of places.
 
     Attributes
     ----------
-    points : (n, d) array
-        Along its axes.
-    errors : (n, d, d) array
-        Covariance of the error of each place.
+    points : (s, d') array
+        Some of the objects, where there are very many.
+    errors : (s, d', d') array
+        Covariance of the error of each of their places.
+    every : (n, d') array
+        All objects.
+    variances : (n,) array
+        Of the errors of all objects, the mean over the axes.
     """
 
     points: FloatArray
     errors: FloatArray
+    every: FloatArray
+    variances: FloatArray
+
+    @classmethod
+    def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> MapAlongAxes:
+        n, d = coordinates.shape
+        unit = np.abs(coordinates).max()
+        centred = coordinates / unit
+        centred -= centred.mean(axis=0)
+        axes = np.linalg.svd(centred, full_matrices=False)[2]
+        # evenly through the objects
+        some = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
+        least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
+        given = np.zeros((n, d, d)) if errors is None else errors / unit / unit
+        turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
+        every = centred @ axes.T
+        mean = np.einsum("ai,nij,aj->n", axes, given, axes) / len(axes)
+        return cls(every[some], turned + least, every, mean)
 
 
-def null(
-    fit: Fit | Places,
-    shape: Shape | Callable[[np.random.Generator], FloatArray],
-    statistic: Callable[[FloatArray], T],
-    n: int = CLOUDS,
-    *,
-    rng: np.random.Generator,
-) -> Iterator[T]:
-    """A statistic of simulated maps of objects that have neither groups nor outliers.
+def mapped(fit: Fit, drawn: Iterable[FloatArray], rng: np.random.Generator) -> Iterator[FloatArray]:
+    """The maps that answers about drawn objects, to the same questions, would have.
 
-    Every claim about the shape of a map compares it with these. They have the spread of the map
-    along its axes.
-
-    Parameters
-    ----------
-    fit : Fit or Places
-        The clouds of a fit are asked the same questions, and mapped by the answers that the fit
-        expects about them, wrong ones included; where that would take long, every object is moved
-        by an error like that of its place. The points of a cloud like some places are moved by
-        errors like that of the nearest object: what answers draw of a box has no sharp rim.
-    shape : {"gaussian", "simplex", "box"} or callable
-        The shape of the clouds, or what draws one.
-    statistic : callable
-        Of the coordinates of a simulated map.
-    n : int
-        How many; they are drawn only as far as they are needed.
+    The answers are those that the fit expects, wrong ones included; where that would take long,
+    every object is moved by an error like that of its place.
     """
-    points, errors = (fit.points, fit.errors) if isinstance(fit, Places) else (fit.map.X, None)
-    drawn: Iterator[FloatArray]
-    if callable(shape):
-        drawn = (shape(rng) for _ in range(n))
-    else:
-        drawn = _clouds(points, shape, rng, errors, n)
-    if not isinstance(fit, Places):
-        drawn = _mapped(fit, drawn, rng)
-    yield from map(statistic, drawn)
-
-
-def _mapped(
-    fit: Fit, clouds: Iterator[FloatArray], rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """The maps that answers about clouds, to the same questions, would have."""
     if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
         asked = AskedInOrder.of(fit.sample)
-        for cloud in clouds:
-            model = fit.map.at(cloud)
+        for X in drawn:
+            model = fit.map.at(X)
             yield fit_near(asked.answered_by(model, rng), model, fit.settings.l2).X
         return
     roots = np.linalg.cholesky(fit.place_cov)
-    for cloud in clouds:
-        yield cloud + np.einsum("nij,nj->ni", roots, rng.standard_normal(cloud.shape))
+    for X in drawn:
+        yield X + np.einsum("nij,nj->ni", roots, rng.standard_normal(X.shape))
 
 
-def _clouds(
-    points: FloatArray,
-    shape: Shape,
-    rng: np.random.Generator,
-    errors: FloatArray | None,
-    number: int,
+def clouds(
+    like: MapAlongAxes, shape: Shape, number: int, rng: np.random.Generator
 ) -> Iterator[FloatArray]:
-    n, dimension = points.shape
-    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    """Clouds that have the spread of some places along their axes.
+
+    Their points are moved by errors like that of the nearest object: what answers draw of a box
+    has no sharp rim.
+    """
+    n, dimension = like.points.shape
+    spread = np.linalg.svd(like.points - like.points.mean(axis=0), compute_uv=False)
     spread /= np.sqrt(max(n, 1))
-    if errors is not None:
-        variance = np.minimum(np.einsum("nii->i", errors) / n, _MOST_ERROR * spread**2)
-        spread = np.sqrt(spread**2 - variance)
-        roots, nearest = np.linalg.cholesky(errors), nearest_of(points)
+    variance = np.minimum(np.einsum("nii->i", like.errors) / n, _MOST_ERROR * spread**2)
+    spread = np.sqrt(spread**2 - variance)
+    roots, nearest = np.linalg.cholesky(like.errors), nearest_of(like.points)
     for _ in range(number):
         if shape == "gaussian":
             drawn = rng.standard_normal((n, dimension))
@@ -122,9 +109,8 @@ def _clouds(
         else:
             drawn = rng.uniform(-np.sqrt(3), np.sqrt(3), (n, dimension))
         drawn = drawn[:, : len(spread)] * spread
-        if errors is not None:
-            root = roots[nearest(drawn)]
-            drawn += np.einsum("nij,nj->ni", root, rng.standard_normal(drawn.shape))
+        root = roots[nearest(drawn)]
+        drawn += np.einsum("nij,nj->ni", root, rng.standard_normal(drawn.shape))
         yield drawn
 
 

@@ -277,7 +277,13 @@ class _Pairs:
     ) -> None:
         from scipy.sparse import coo_array
 
-        P = _by_map(statements, fitted) if expected is None else expected
+        # how likely the answers are that could be given, the given one first
+        P = expected
+        if P is None and fitted is not None:
+            P = fitted.probabilities(statements)
+        if P is None:
+            c = n_answers(statements.kind)
+            P = np.full((len(statements), c), 1 / c)
         pair = side_pairs(statements).ravel()
         beyond = -P
         beyond[:, 0] += 1.0
@@ -402,16 +408,8 @@ def lists_of_their_own(
     return False
 
 
-def _by_map(statements: Statements, fitted: Fit | None) -> FloatArray:
-    """How likely the answers are that could be given, the given one first."""
-    c = n_answers(statements.kind)
-    if fitted is None:
-        return np.full((len(statements), c), 1 / c)
-    return fitted.probabilities(statements)
-
-
 def _by_question(statements: Statements) -> FloatArray:
-    """The same by all answers to the question."""
+    """How likely the answers are that could be given, by all answers to the question."""
     question, answer, triple = questions(statements)
     votes = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
     shares = (votes / votes.sum(axis=1, keepdims=True))[question]

@@ -290,9 +290,12 @@ def _keeps_groups(shape: Structure | None, members: list[int]) -> bool:
         return False
     inside = np.zeros(len(shape.part), dtype=np.bool_)
     inside[members] = True
-    groups = np.unique(shape.part[members])
-    groups = groups[groups >= 0]
-    return len(groups) == 1 or all(inside[shape.part == group].all() for group in groups)
+    for part in (shape.part, shape.part if shape.inner is None else shape.inner):
+        groups = np.unique(part[members])
+        groups = groups[groups >= 0]
+        if len(groups) != 1 and not all(inside[part == group].all() for group in groups):
+            return False
+    return True
 
 
 def _newick_name(name: str) -> str:

@@ -14,7 +14,7 @@ from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLA
 from trilens.kinds import Kind
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
-from trilens.questions.clouds import LEVEL, null, p_value
+from trilens.questions.clouds import LEVEL, mapped, p_value
 from trilens.questions.mixtures import fit_mixtures
 
 #: What far objects are: apart from the rest, the end of a tail, or nothing special.
@@ -181,18 +181,16 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     mixtures = fit_mixtures(X, np.sort(rest[order[most_apart(len(rest)) :]]), fitted.seed)
     rng = np.random.default_rng([fitted.seed, 23, int(apart.sum())])
 
-    def gap_of(drawn: FloatArray) -> float:
-        return widest_gap(isolation(drawn[rest]))[0]
-
     def share(heavy: bool, enough: int) -> float:
         """How many of the maps have as wide a gap; no more are drawn once these are enough."""
 
-        def draw(own: np.random.Generator) -> FloatArray:
-            drawn = mixtures.draw(heavy, own)
+        def draw() -> FloatArray:
+            drawn = mixtures.draw(heavy, rng)
             drawn[apart] = X[apart]
             return drawn
 
-        return p_value(gap, null(fitted, draw, gap_of, ISOLATION_DRAWS, rng=rng), enough)
+        maps = mapped(fitted, (draw() for _ in range(ISOLATION_DRAWS)), rng)
+        return p_value(gap, (widest_gap(isolation(one[rest]))[0] for one in maps), enough)
 
     enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
     plain = share(False, enough)

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import real_number, whole_number, wrong
@@ -15,18 +14,17 @@ from trilens._sklearn import BaseEstimator, OutlierMixin
 from trilens._tabular import Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
-from trilens.ask import Data, Points, Question, ask, asked_by, objects_of, register
+from trilens.ask import Data, Points, Question, ask, objects_of, register
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.lens import centrality
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.estimator import of_statements
-from trilens.maps.features import FeaturesLike
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
 from trilens.questions.depth import centrality_of, intervals_of
+from trilens.questions.estimators import AsksMap, LabelsObjects
 from trilens.questions.outlier_test import (
     LEAST_OBJECTS,
     OutlierShape,
@@ -35,10 +33,10 @@ from trilens.questions.outlier_test import (
     outliers_by_depth,
     outliers_of_fit,
 )
-from trilens.shares import counted_shares
+from trilens.shares import counted_intervals, counted_shares
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
-from trilens.words import about_outliers, listed, stand_apart
+from trilens.words import LEAST_OF_ALL, about_outliers, listed, stand_apart
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
@@ -121,7 +119,8 @@ class Outliers(Tabular):
             return ", ".join(self.names) or str(self.caution)
         if self.apart:
             return f"none listed; {listed(self.apart)} {stand_apart(len(self.apart))}"
-        return "no outlier could be confirmed"
+        least = "" if self.clearly_least is None else LEAST_OF_ALL.format(self.clearly_least)
+        return "; ".join(filter(None, ["no outlier could be confirmed", least]))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
@@ -196,16 +195,17 @@ def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers
     apart = outliers_of_fit(fitted)
     count = _how_many(len(depth), n, contamination)
     found = _described(fitted.names, "choice", score, depth, apart, support, count)
-    return replace(found, clearly_least=_below_all(fitted, depth))
+    return _with_least(found, depth, *intervals_of(fitted))
 
 
-def _below_all(fitted: Fit, depth: FloatArray) -> str | None:
-    """The least central object, where its interval lies below those of all others."""
-    if not fitted.support or fitted.n_objects < LEAST_OBJECTS:
-        return None
-    low, high = intervals_of(fitted)
+def _with_least(found: Outliers, depth: FloatArray, low: FloatArray, high: FloatArray) -> Outliers:
+    """With the least central object, where its interval lies below those of all others."""
+    if found.reason is not None or len(depth) < LEAST_OBJECTS:
+        return found
     least = int(depth.argmin())
-    return fitted.names[least] if high[least] < np.delete(low, least).min() else None
+    if high[least] >= np.delete(low, least).min():
+        return found
+    return replace(found, clearly_least=found.least_central[0])
 
 
 def _of_counts(data: Any, n: int | None, contamination: float | None) -> Outliers:
@@ -218,7 +218,9 @@ def _of_counts(data: Any, n: int | None, contamination: float | None) -> Outlier
         if support:
             apart = outliers_by_depth(depth, counts.appears, counts.kind)
     count = _how_many(len(depth), n, contamination)
-    return _described(names, "depth", depth, depth, apart, support, count)
+    found = _described(names, "depth", depth, depth, apart, support, count)
+    intervals = counted_intervals(data)
+    return _with_least(found, depth, intervals.low, intervals.high)
 
 
 def _of_points(points: Points, n: int | None, contamination: float | None) -> Outliers:
@@ -293,7 +295,7 @@ def _share(contamination: float | str) -> float | None:
 
 
 @dataclass(eq=False, repr=False)
-class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):
+class LensDepthOutlierDetector(LabelsObjects, OutlierMixin, BaseEstimator):
     """Outliers by low lens depth (Algorithm 2), or high P(odd) for odd-one-out statements.
 
     Parameters
@@ -331,9 +333,6 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):
     contamination: float | str = 0.1
     _: KW_ONLY
     kind: Kind | None = None
-
-    def __sklearn_tags__(self) -> Tags:
-        return of_statements(super().__sklearn_tags__())
 
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""
@@ -393,13 +392,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):
         """-1 for outliers, +1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: StatementsLike, y: Any = None) -> IntArray:
-        """Fit, and label every object."""
-        return self.fit(X, y).labels_
-
 
 @dataclass(eq=False, repr=False)
-class MapOutlierDetector(OutlierMixin, BaseEstimator):
+class MapOutlierDetector(AsksMap, OutlierMixin, BaseEstimator):
     """What `trilens.outliers` finds, as an estimator: local outlier factors on the choice map.
 
     Parameters
@@ -440,31 +435,17 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):
     random_state: RandomState = 0
     kind: Kind | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        return of_statements(super().__sklearn_tags__())
-
-    def fit(
-        self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
-    ) -> MapOutlierDetector:
-        """Find the outliers among the objects of statements; ``features`` as in `trilens.fit`."""
-        share = _share(self.contamination)
-        given, data, method = asked_by(self, X, y, features)
+    def _ask(self, data: Any, method: str) -> None:
         self.result_ = outliers(
             data,
             self.n,
-            contamination=share,
+            contamination=_share(self.contamination),
             method=method,
             random_state=self.random_state,
         )
         self.score_samples_ = self.result_.all_scores
-        self.labels_ = np.ones(given.n_objects, dtype=np.int64)
+        self.labels_ = np.ones(len(self.score_samples_), dtype=np.int64)
         self.labels_[self.result_.indices] = -1
-        self.kind_ = given.kind
-        return self
-
-    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
-        """Fit, and label every object; parameters as for `fit`."""
-        return self.fit(X, y, **parameters).labels_
 
 
 OUTLIERS = register(

@@ -14,10 +14,10 @@ from trilens.ask import per_object
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.support import Reason
+from trilens.questions.clouds import MapAlongAxes
 from trilens.questions.cluster.spectral import in_order_of_appearance
 from trilens.questions.cluster.suggest import (
     Examined,
-    MapAlongAxes,
     divide,
     examined,
     group_names,
@@ -122,15 +122,22 @@ class Structure(Tabular):
     def _headline(self) -> str:
         return self.sentence
 
+    @property
+    def _of_each(self) -> dict[str, FloatArray | IntArray]:
+        """What is known of each object, by what it is called."""
+        called = {
+            "arm" if self.shape == "arms" else "group": self.part,
+            "inner_group": self.inner,
+            _POSITION.get(self.shape, ""): self.position,
+        }
+        return {name: values for name, values in called.items() if values is not None}
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
-        if self.part is not None:
-            found["arm" if self.shape == "arms" else "group"] = group_names(self.part)
-        if self.inner is not None:
-            found["inner group"] = group_names(self.inner)
-        if self.position is not None:
-            found[_POSITION[self.shape]] = plain(self.position)
+        for name, values in self._of_each.items():
+            told = group_names(values) if values.dtype.kind == "i" else plain(values)
+            found[name.replace("_", " ")] = told
         if self.low is not None:
             found |= {"from": plain(self.low), "to": plain(self.high)}
         return found
@@ -142,17 +149,11 @@ class Structure(Tabular):
             told |= facts(self, "order")
         if self.bent:
             told |= facts(self, "bent")
-        of_each: dict[str, Any] = {}
-        if self.part is not None:
-            of_each["arm" if self.shape == "arms" else "group"] = self.part
-        if self.inner is not None:
-            of_each["inner_group"] = self.inner
-        if self.position is not None:
-            of_each[_POSITION[self.shape]] = self.position
+        of_each: dict[str, Any] = dict(self._of_each)
         if self.low is not None and self.high is not None:
             of_each["interval"] = np.c_[self.low, self.high]
-        for key, values in of_each.items():
-            told[key] = dict(zip(self.names, plain(values), strict=True))
+        for name, values in of_each.items():
+            told[name] = dict(zip(self.names, plain(values), strict=True))
         return told
 
 
@@ -191,12 +192,12 @@ def described(
         why = "few objects"
     elif why is None and found.map is None:
         why = "same places"
+    apart = tuple(names[i] for i in np.flatnonzero(found.labels < 0))
     if why is not None or found.map is None:
-        return Structure("cloud", names, reason=why)
-    whole = len(inside) == len(names)
+        return Structure("cloud", names, reason=why, unassigned=apart)
     made = Structure(
         shape,
-        names if whole else tuple(names[i] for i in inside.tolist()),
+        tuple(names[i] for i in inside.tolist()),
         told.p_value,
         found.shapes.scores,
         told.notes,
@@ -210,11 +211,7 @@ def described(
         made = _of_ring(made, found.map, found.shapes.fits["ring"], moved)
     elif shape == "arms":
         made = _of_arms(made, found.map, found.shapes.fits["arms"])
-    return made if whole else _with_unassigned(made, names, inside)
-
-
-def _with_unassigned(made: Structure, names: tuple[str, ...], inside: IntArray) -> Structure:
-    """With the objects that stand apart: they are in no part, and have no position."""
+    # what stands apart is in no part, and has no position
     among: dict[str, Any] = {}
     for name in _PER_OBJECT:
         value = getattr(made, name)
@@ -222,8 +219,7 @@ def _with_unassigned(made: Structure, names: tuple[str, ...], inside: IntArray) 
             missing = -1 if name in ("part", "inner") else np.nan
             among[name] = np.full(len(names), missing, dtype=value.dtype)
             among[name][inside] = value
-    apart = np.delete(np.arange(len(names)), inside)
-    return replace(made, names=names, unassigned=tuple(names[i] for i in apart.tolist()), **among)
+    return replace(made, names=names, unassigned=apart, **among)
 
 
 def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] | None) -> Structure:

@@ -21,6 +21,7 @@ from trilens.words import (
     sentence as sentence,
     span as span,
     stand_apart,
+    two_levels,
 )
 
 #: What ``--json`` prints, and the templates take.
@@ -247,7 +248,11 @@ def _headline(facts: Facts) -> Markup:
         )
     number = facts["cluster"]["n_clusters"]
     if shape is not None and "groups" in shape and not facts["cluster"]["given"] and number > 1:
-        return Markup("The objects form {}; {}.").format(count(number, "group"), middle)
+        form = f"The objects form {count(number, 'group')}"
+        if shape == "groups in groups":
+            levels = (facts["structure"][key].values() for key in ("group", "inner_group"))
+            form = two_levels(*(len(set(level) - {-1}) for level in levels))
+        return Markup("{}; {}.").format(form, middle)
     if shape is None:
         return capital(middle) + "."
     return capital(middle) + "; no groups could be confirmed."

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Tags
 
 from trilens._parameters import generator, one_of, real_number, seed_of, whole_number
 from trilens._sklearn import BaseEstimator, ClusterMixin
-from trilens._tabular import AsDict, Tabular, facts
+from trilens._tabular import AsDict, Tabular, counted, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import (
@@ -22,7 +21,6 @@ from trilens.ask import (
     Points,
     Question,
     ask,
-    asked_by,
     counts_of,
     objects_of,
     opened,
@@ -33,8 +31,6 @@ from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.estimator import of_statements
-from trilens.maps.features import FeaturesLike
 from trilens.maps.fitted import Fit
 from trilens.maps.registry import coordinates
 from trilens.maps.support import support_of_answers
@@ -55,10 +51,12 @@ from trilens.questions.cluster.suggest import (
 )
 from trilens.questions.embed import map_dimension, map_of_pairs
 from trilens.questions.error_rate import is_zero, known_error_rate
+from trilens.questions.estimators import AsksMap
 from trilens.questions.labels import LabelsLike, label_of_each
 from trilens.questions.shapes import Shape as MapShape
 from trilens.questions.structure import Structure, structure_of
-from trilens.statements import Kind, Statements, StatementsLike
+from trilens.statements import Kind, Statements
+from trilens.words import p_text
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -197,6 +195,13 @@ class Clusters(Tabular):
         """The method that found the clusters."""
         return str(self.parameters["method"])
 
+    def _headline(self) -> str:
+        number = counted(self.n_clusters, "group")
+        if self.given:
+            return f"{number}, as requested"
+        said = number if self.structure is None else self.structure.sentence
+        return said if self.p_value is None else f"{said} ({p_text(self.p_value)})"
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The name of each object's group, counted from 1; a label file has these columns."""
         return {"object": self.names, "label": group_names(self.labels)}
@@ -265,9 +270,9 @@ def cluster(
     if isinstance(given, Answers) and method == "lensmap" and n_clusters is not None:
         given = counts_of(given, pairs=True)
     known = None if labels is None else label_of_each(labels, _names_of(given))
-    wanted = _Wanted(n_clusters, k, sigma, error_rate, seed_of(random_state))
+    wanted = _Wanted(n_clusters, method, k, sigma, error_rate, seed_of(random_state))
     if isinstance(given, Counted | CentralCounts | PairCounts) and method == "lensmap":
-        return _of_pairs(given, known, wanted)
+        method = "auto"  # both ways to groups need counts of pairs
     found: Clusters = ask(CLUSTER, given, method, random_state, known=known, wanted=wanted)
     return found
 
@@ -293,6 +298,7 @@ class _Wanted:
     """The parameters of `cluster`, for whoever answers it."""
 
     n_clusters: int | None
+    method: str
     k: int | None
     sigma: float | None
     error_rate: Any
@@ -398,22 +404,15 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
 def _of_counts(
     data: Statements | Counted | PairCounts, known: Sequence[Any] | None, wanted: _Wanted
 ) -> Clusters:
-    """Algorithm 5; of counts of another kind than ``central``, the lens map."""
+    """Algorithm 5; of counts of another kind than ``central``, or if asked for, the lens map."""
     if isinstance(data, Statements):
         return _by_krng(data, data.names, known, wanted)
-    if data.kind != "central":
-        return _of_pairs(data, known, wanted)
-    pairs = _pairs_in(data)
-    return _by_krng(pairs, objects_of(pairs).names, known, wanted)
-
-
-def _pairs_in(data: Counted | CentralCounts | PairCounts) -> PairCounts:
     pairs = data.pairs if isinstance(data, Counted) else data
-    if isinstance(pairs, PairCounts):
-        return pairs
-    raise ParameterError(
-        f"there are no counts of pairs; count the statements with {option('pairs', True)}"
-    )
+    assert pairs is not None
+    names = objects_of(pairs).names
+    if pairs.kind != "central" or wanted.method == "lensmap":
+        return _of_pairs(pairs, names, known, wanted)
+    return _by_krng(pairs, names, known, wanted)
 
 
 def _by_krng(
@@ -448,11 +447,9 @@ def _by_krng(
 
 
 def _of_pairs(
-    data: Counted | CentralCounts | PairCounts, known: Sequence[Any] | None, wanted: _Wanted
+    pairs: PairCounts, names: tuple[str, ...], known: Sequence[Any] | None, wanted: _Wanted
 ) -> Clusters:
     """The groups on the lens map of counts of pairs."""
-    pairs = _pairs_in(data)
-    names = objects_of(pairs).names
     if wanted.n_clusters is None:
         raise ParameterError(
             f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
@@ -627,7 +624,7 @@ CLUSTER = register(
 
 
 @dataclass(eq=False, repr=False)
-class MapClustering(ClusterMixin, BaseEstimator):
+class MapClustering(AsksMap, ClusterMixin, BaseEstimator):
     """What `trilens.cluster` finds, as an estimator: spectral clustering on the choice map.
 
     Parameters
@@ -669,14 +666,7 @@ class MapClustering(ClusterMixin, BaseEstimator):
     random_state: RandomState = 0
     kind: Kind | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        return of_statements(super().__sklearn_tags__())
-
-    def fit(
-        self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
-    ) -> MapClustering:
-        """Find the groups of the objects of statements; ``features`` as in `trilens.fit`."""
-        given, data, method = asked_by(self, X, y, features)
+    def _ask(self, data: Any, method: str) -> None:
         self.result_ = cluster(
             data,
             self.n_clusters,
@@ -687,9 +677,3 @@ class MapClustering(ClusterMixin, BaseEstimator):
         )
         self.labels_ = self.result_.labels
         self.n_clusters_ = self.result_.n_clusters
-        self.kind_ = given.kind
-        return self
-
-    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
-        """Fit, and give the cluster of every object; parameters as for `fit`."""
-        return self.fit(X, y, **parameters).labels_

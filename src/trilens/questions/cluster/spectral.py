@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Tags
 
 from trilens._parameters import seed_of, whole_number
 from trilens._sklearn import BaseEstimator, ClusterMixin
@@ -16,9 +15,9 @@ from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
-from trilens.maps.estimator import of_statements
 from trilens.maps.geometry import rescaled
 from trilens.questions.error_rate import known_error_rate
+from trilens.questions.estimators import LabelsObjects
 from trilens.statements import Kind, StatementsLike
 from trilens.statements.value import refuse_answers, statements_to_fit
 
@@ -164,7 +163,7 @@ def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) ->
 
 
 @dataclass(eq=False, repr=False)
-class KRNGClustering(ClusterMixin, BaseEstimator):
+class KRNGClustering(LabelsObjects, ClusterMixin, BaseEstimator):
     """Spectral clustering of the estimated k-RNG (Algorithm 5).
 
     Parameters
@@ -223,9 +222,6 @@ class KRNGClustering(ClusterMixin, BaseEstimator):
     n_init: int = 10
     kind: Kind | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        return of_statements(super().__sklearn_tags__())
-
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""
         from scipy.sparse.csgraph import connected_components
@@ -270,10 +266,6 @@ class KRNGClustering(ClusterMixin, BaseEstimator):
         """Whether hardly an object has a neighbor in the graph, so that clusters mean nothing."""
         n = len(self.labels_)
         return 1 < self.n_clusters < n and n - len(self.isolated_) <= self.n_clusters
-
-    def fit_predict(self, X: StatementsLike | PairCounts, y: Any = None) -> IntArray:
-        """Fit, and give the cluster of every object."""
-        return self.fit(X, y).labels_
 
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""

@@ -20,10 +20,10 @@ from trilens.maps.support import Reason, Support
 from trilens.questions.clouds import (
     CLOUDS,
     LEVEL,
-    Places,
+    MapAlongAxes,
     Shape,
+    clouds,
     nearest_of,
-    null,
     p_value,
 )
 from trilens.questions.cluster.spectral import (
@@ -38,9 +38,6 @@ from trilens.statements.combine import questions
 from trilens.words import about_groups
 
 _MOST_CLUSTERS = 8
-#: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
-#: more objects is no other mean.
-_MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
 _CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
 #: Lloyd's steps; Ward's clusters, from which they start, are nearly there.
@@ -167,8 +164,7 @@ def examined(fitted: Fit) -> Examined:
     """
     n = fitted.n_objects
     why = why_no_groups(fitted.support, fitted.sample)
-    apart = np.zeros(n, dtype=np.bool_) if why else outliers_of_fit(fitted).objects
-    inside = np.flatnonzero(~apart)
+    inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
     found = examine(
         fitted.map.X[inside],
         fitted.place_cov[inside],
@@ -349,38 +345,6 @@ def group_names(labels: IntArray) -> list[str]:
     return ["unassigned" if label < 0 else str(label + 1) for label in labels.tolist()]
 
 
-@dataclass(frozen=True)
-class MapAlongAxes(Places):
-    """A map along its axes, or some objects of it, with the errors of their places.
-
-    Attributes
-    ----------
-    every : (n, d') array
-        All objects.
-    variances : (n,) array
-        Of the errors of all objects, the mean over the axes.
-    """
-
-    every: FloatArray
-    variances: FloatArray
-
-    @classmethod
-    def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> MapAlongAxes:
-        n, d = coordinates.shape
-        unit = np.abs(coordinates).max()
-        centred = coordinates / unit
-        centred -= centred.mean(axis=0)
-        axes = np.linalg.svd(centred, full_matrices=False)[2]
-        # evenly through the objects
-        some = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
-        least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
-        given = np.zeros((n, d, d)) if errors is None else errors / unit / unit
-        turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
-        every = centred @ axes.T
-        mean = np.einsum("ai,nij,aj->n", axes, given, axes) / len(axes)
-        return cls(every[some], turned + least, every, mean)
-
-
 class _Divisions:
     """Maps divided into each number of clusters.
 
@@ -470,7 +434,7 @@ def _clouds_like(
     how_many: int,
     rng: np.random.Generator,
 ) -> _Divisions:
-    drawn = list(null(map_, shape, np.asarray, how_many, rng=rng))
+    drawn = list(clouds(map_, shape, how_many, rng))
     nearest = nearest_of(map_.points)
     return _Divisions(drawn, [map_.errors[nearest(one)] for one in drawn], numbers)
 
@@ -494,7 +458,7 @@ def _unequal(
 
     number = CLOUDS + _MORE_CLOUDS
     enough = int(LEVEL * (number + 1))
-    return p_value(beyond, null(map_, shape, better, number, rng=rng), enough)
+    return p_value(beyond, map(better, clouds(map_, shape, number, rng)), enough)
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
