@@ -613,6 +613,11 @@ def groups_tested(p_value: float) -> str:
     return f"groups: {p_text(p_value)}, compared with simulated collections without groups"
 
 
+def best_division(number: int) -> str:
+    """That the best division is no division into groups, and yet more than chance."""
+    return f"the best division, into {number}, is not clear enough to call it groups"
+
+
 def about_shape(why: Reason) -> str:
     """Why the shape of the objects cannot be determined."""
     if why == "few objects":  # but enough for groups

@@ -291,8 +291,9 @@ def test_the_facts_and_what_is_said_of_them(far):
     tail = replace(found, apart=(), shape="long tail", tail=("b", "a"), p_value=0.3, reason=None)
     said = list(_notes(replace(tail, clearly_least="b")))
     assert said[0].startswith("by depth alone, no outlier could be confirmed (p = 0.30); least ")
-    assert said[1] == "the objects thin out into a long tail; farthest out: b, a"
-    assert said[2] == "b is clearly the least central, which alone makes no outlier"
+    assert said[1].startswith("the map, asked without --method")
+    assert said[2] == "the objects thin out into a long tail; farthest out: b, a"
+    assert said[3] == "b is clearly the least central, which alone makes no outlier"
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])

@@ -12,6 +12,7 @@ import pytest
 from pages import contradictions, figure, finding, read_page, value_of
 from trilens._tabular import shorten
 from trilens.report import drawing, render, words, write_tables
+from trilens.words import about_groups
 
 
 @pytest.fixture
@@ -99,6 +100,19 @@ def test_both_levels_of_groups_are_the_headline(changed):
     changed["cluster"]["given"] = False
     said = read_page(render(changed)).one(css="headline").said
     assert said.startswith("The objects form two groups, which fall into four smaller ones; ")
+
+
+def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
+    c = changed["cluster"]
+    c |= {"given": False, "n_clusters": 1, "p_value": None}
+    c["suggestion"] |= {"n_clusters": 1, "best": 4, "nearly": True, "p_value": None}
+    c["suggestion"]["caution"] = about_groups(None, ["no dip"])
+    changed["structure"] = {"shape": "cloud", "p_value": None}
+    page = read_page(render(changed))
+    assert "; no groups could be confirmed." in page.one(css="headline").said
+    assert finding(page, "groups").said.startswith("Groups No clear gap divides the objects")
+    section = page.one("section", id="groups").said
+    assert "The best division, into 4, is not clear enough to call it groups." in section
 
 
 def test_a_ring_has_no_most_central_object(changed):

@@ -66,7 +66,7 @@ def command(answers: Answers, labels: str | None, out: Output, **settings: Any) 
 
 
 def _notes(found: Clusters) -> Iterator[str]:
-    from trilens.words import groups_tested
+    from trilens.words import best_division, groups_tested
 
     suggestion = found.suggestion
     if found.structure is not None and suggestion is not None and suggestion.reason is None:
@@ -74,10 +74,8 @@ def _notes(found: Clusters) -> Iterator[str]:
     if not found.given and found.p_value is not None:
         yield groups_tested(found.p_value)
     if not found.given and suggestion is not None and suggestion.nearly:
-        yield (
-            f"the best division, into {suggestion.best}, is not clear enough to call it groups; "
-            f"see it with --n-clusters {suggestion.best}"
-        )
+        best = suggestion.best
+        yield f"{best_division(best)}; see it with --n-clusters {best}"
     yield ", ".join(
         f"{name} {value}"
         for name, value in found.parameters.items()

@@ -71,6 +71,8 @@ def _notes(found: Outliers) -> Iterator[str]:
         by = "by depth alone, " if found.method == "depth" else ""
         least = listed(found.least_central)
         yield f"{by}no outlier could be confirmed{sure}; least central: {least}"
+        if found.method == "depth":
+            yield "the map, asked without --method, also sees what lies far from all groups"
         if found.tail is not None:
             yield f"the objects thin out into a long tail; farthest out: {listed(found.tail)}"
         if found.clearly_least is not None:

@@ -14,6 +14,7 @@ from trilens.words import (
     LIE,
     MEASURE as MEASURE,
     OTHER_VIEWS,
+    best_division,
     count as count,
     listed,
     little_to_conclude,
@@ -205,10 +206,16 @@ def shape_of(facts: Facts) -> str | None:
     found = facts["structure"]
     if found is None or unsupported(facts):
         return None
-    if found["shape"] == "cloud" and found["p_value"] is None:
+    if found["shape"] == "cloud" and found["p_value"] is None and not _nearly(facts):
         return None
     shape: str = found["shape"]
     return shape
+
+
+def _nearly(facts: Facts) -> bool:
+    """Whether the objects divide more clearly than by chance, and yet into no groups."""
+    suggestion = facts["cluster"]["suggestion"]
+    return suggestion is not None and bool(suggestion["nearly"])
 
 
 def is_ring(facts: Facts) -> bool:
@@ -544,8 +551,11 @@ def division(facts: Facts) -> Markup:
     s = facts["cluster"]["suggestion"]
     if shape_of(facts) in ("line", "ring", "arms"):
         return _lie(facts) + "."
-    if unsupported(facts) or not s or not s["candidates"] or s["p_value"] is None:
+    if unsupported(facts) or not s or not s["candidates"]:
         return Markup("Nothing is claimed here.")
+    if s["p_value"] is None:
+        best = sentence(best_division(s["best"])) if s["nearly"] else "Nothing is claimed here."
+        return Markup("{}").format(best)
     if s["n_clusters"] > 1:
         said = (
             "At most one in twenty simulated collections without groups divides as clearly as "

@@ -123,7 +123,8 @@ class ClusterSuggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """The number and the evidence, in plain types."""
-        return facts(self, "n_clusters", "best", "p_value", "caution", "shape", "candidates")
+        told = facts(self, "n_clusters", "best", "nearly", "p_value", "caution", "shape")
+        return told | facts(self, "candidates")
 
 
 @dataclass(frozen=True)
