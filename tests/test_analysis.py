@@ -11,10 +11,8 @@ import pytest
 
 from commandline import run
 from trilens.analysis import analyze, histogram
-from trilens.answers import Answers
-from trilens.files import write_statements
 from trilens.report import page, pictures, render
-from trilens.simulate import mixture, simulate_statements, study
+from trilens.simulate import simulate_statements, study
 from trilens.statements import Statements
 
 ROOT = Path(__file__).parents[1]
@@ -61,17 +59,6 @@ def test_facts_are_plain_json_and_the_same_again_and_progress_ends_at_one(shape_
     assert seen[-1] == 1.0
 
 
-@pytest.mark.slow
-def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
-    file = tmp_path / "answers.csv"
-    write_statements(shapes.statements.take(np.arange(600)), file)
-    found = analyze(Answers(str(file))).to_dict()
-    assert found["how"].pop("source") == str(file)
-    same = analyze(Answers(file).read()).to_dict()
-    assert same["how"].pop("source") is None
-    assert found == same
-
-
 def test_a_notebook_sees_the_findings(shape_analysis, tmp_path):
     shown = shape_analysis._repr_html_()
     assert shape_analysis.medoid.name in shown
@@ -100,38 +87,6 @@ def test_every_kind_has_a_page_with_depths_and_the_medoid_and_a_cloud_is_not_div
     assert "of the questions that showed it" in html or kind == "closer"
     assert found.clusters.n_clusters == 1
     assert "no groups could be confirmed" in html
-
-
-@pytest.mark.slow
-def test_labels_of_other_kinds():
-    drawn = mixture(24, [[0, 0], [9, 0]], random_state=0)
-    S = simulate_statements(drawn.points, 1500, kind="odd", random_state=1)
-    found = analyze(S, [f"class {c}" for c in drawn.labels])
-    assert found.classes.check.error == 0
-    assert found.classes.contradictions == ()
-    assert "The labels agree with the answers" in render(found.to_dict())
-
-
-@pytest.mark.slow
-def test_labels_that_say_nothing_are_said_to_say_nothing():
-    S = simulate_statements(np.random.default_rng(5).normal(size=(30, 2)), 2000, random_state=1)
-    y = np.random.default_rng(6).permutation(["a", "b"] * 15)
-    found = analyze(S, y.tolist())
-    assert not found.classes.check.learnable
-    assert found.classes.contradictions == ()
-    html = render(found.to_dict())
-    assert "he labels cannot be learned from the answers" in html
-
-
-@pytest.mark.slow
-def test_number_of_clusters_can_be_set_but_the_suggestion_stays(shapes):
-    found = analyze(shapes.statements, n_clusters=10)
-    assert len(found.clusters.groups) == 10
-    assert found.clusters.suggestion.n_clusters == 3
-    assert found.clusters.given is True
-    html = render(found.to_dict())
-    assert "as requested." in html
-    assert "The answers suggest three groups" in html
 
 
 @pytest.mark.parametrize(

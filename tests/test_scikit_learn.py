@@ -471,22 +471,6 @@ def test_no_penalty_is_warned_of(central):
         tl.ChoiceMap(2, l2=0).fit(central)
 
 
-def test_halving_searches(central):
-    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-    from sklearn.model_selection import HalvingGridSearchCV
-
-    X, y = central.to_choices()
-    maps = HalvingGridSearchCV(
-        tl.ChoiceMap(2, kind="central"), {"l2": [0.1, 100.0]}, cv=2, random_state=0
-    )
-    assert maps.fit(X, y).best_params_ == {"l2": 0.1}
-    assert clone(maps).set_params(estimator__kind=None).fit(central).best_params_ == {"l2": 0.1}
-    classes = HalvingGridSearchCV(
-        tl.MapClassifier(map="lensmap"), {"n_components": [1, 2]}, cv=2, random_state=0
-    )
-    assert classes.fit(central.objects, np.arange(12) % 2).best_params_["n_components"] in (1, 2)
-
-
 def test_the_error_rate_of_a_classifiers_map():
     points = tl.simulate.mixture(30, means=[[0, 0], [7, 0]], random_state=0)
     S = tl.simulate_statements(points, 2000, error_rate=0.3, random_state=1)
@@ -518,7 +502,6 @@ def test_the_classifier_has_the_default_of_the_function(fitted):
     np.testing.assert_array_equal(fitted.transduction_, found.labels)
     few = tl.MapClassifier().fit(NAMED[:30], Y)
     assert few.map_ == tl.classify(NAMED[:30], Y).method == "lensmap"
-    assert tl.MapClassifier(error_rate=0.1).fit(NAMED, Y).map_ == "lensmap"
 
 
 def test_a_classifier_predicts_the_objects_of_statements(fitted):
@@ -581,15 +564,6 @@ def test_a_classifier_takes_a_map_of_ones_own():
         tl.MapClassifier(map=tl.SOE).fit(NAMED, Y)
 
 
-@pytest.mark.slow
-def test_groups_by_default_are_those_of_the_function():
-    np.testing.assert_array_equal(tl.MapClustering().fit_predict(NAMED), tl.cluster(NAMED).labels)
-    own = tl.ChoiceMap(2, l2=0.1)
-    by_map = tl.MapClustering(2, map=own).fit_predict(NAMED)
-    np.testing.assert_array_equal(by_map, tl.cluster(clone(own).fit(NAMED), 2).labels)
-    assert not hasattr(own, "embedding_")
-
-
 def test_groups_as_an_estimator():
     model, found = tl.MapClustering(2, map="krng"), tl.cluster(NAMED, 2, "krng")
     np.testing.assert_array_equal(model.fit_predict(NAMED), found.labels)
@@ -632,14 +606,3 @@ def test_a_pipeline_ends_in_them(last):
     np.testing.assert_array_equal(rows.labels_, clone(last).fit(NAMED).labels_)
     with pytest.raises(ParameterError, match="would be ignored"):
         clone(last).fit(NAMED, np.zeros(len(NAMED)))
-
-
-def test_a_table_of_statements_is_as_good():
-    frame = NAMED.to_frame()
-    model = tl.MapClassifier(map="lensmap", n_components=2).fit(
-        frame, dict(zip(NAMED.names, Y, strict=True))
-    )
-    assert model.predict(frame).shape == (12,)
-    assert (
-        cross_val_score(model, NAMED.objects, POINTS.labels, cv=3, scoring="neg_log_loss") <= 0
-    ).all()

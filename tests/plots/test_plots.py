@@ -142,31 +142,6 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         plots.appearances([1, 2])
 
 
-def test_the_papers_illustrations_on_80_points(tmp_path):
-    """The lens heat map, and the k-RNG beside a k-NN graph."""
-    import matplotlib.pyplot as plt
-    from sklearn.neighbors import kneighbors_graph
-
-    from trilens import exact
-
-    points = np.random.default_rng(0).normal(size=(80, 2))
-    places = np.linspace(-3, 3, 25)
-    grid = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
-    depth = exact.lens_depth(points, grid, metric="euclidean").reshape(25, 25)
-    figure, (left, middle, right) = plt.subplots(1, 3)
-    plots.depth_heat_map(depth, (-3, 3, -3, 3), points=points, ax=left)
-    D = np.linalg.norm(points[:, None] - points, axis=2)
-    plots.graph_drawing(points, exact.k_rng(D, 2), title="2-RNG", ax=middle)
-    plots.graph_drawing(points, kneighbors_graph(points, 4), title="4-NN", ax=right)
-    figure.savefig(tmp_path / "figure.png")
-    row, column = np.unravel_index(depth.argmax(), depth.shape)
-    assert abs(places[row]) < 1
-    assert abs(places[column]) < 1
-    edges = [len(ax.collections[0].get_segments()) for ax in (middle, right)]
-    assert edges[0] == exact.k_rng(D, 2).nnz // 2
-    assert edges[1] < 80 * 4
-
-
 def _two_groups():
     from trilens.questions.hierarchy import Hierarchy
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.semi_supervised import LabelSpreading
 
 import drawn
 from trilens.counts import count_central, count_classes, count_labelled_pairs
@@ -105,13 +104,6 @@ def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_
         for s in range(30)
     }
     assert picks == {0, 1}
-
-
-def test_ties_of_the_vote_are_broken_at_random():
-    S = Statements([[0, 2, 1], [3, 2, 1], [4, 0, 1], [4, 2, 3]], kind="central")
-    y = ["a", "a", "b", "b", None]
-    picks = {KRNGClassifier(k=3, random_state=s).fit(S, y).predict([4])[0] for s in range(30)}
-    assert picks == {"a", "b"}
 
 
 @pytest.mark.parametrize("k", [0, [], [2, 0], "best", 2.5, [1, 2.5], True, np.array([[1]])])
@@ -226,27 +218,6 @@ def test_max_depth_is_the_class_of_highest_depth():
         for s in range(20)
     }
     assert picks == {0, 1}
-
-
-def test_a_classifier_may_learn_from_unlabelled_rows_too():
-    S, truth = two_groups(m=None)
-    y = [None] * 30
-    for i in [*np.flatnonzero(truth == 0)[:3], *np.flatnonzero(truth == 1)[:3]]:
-        y[i] = int(truth[i])
-    seen = []
-
-    class Recorder(KNeighborsClassifier):
-        def fit(self, X, y):
-            seen.append((len(X), np.count_nonzero(y == -1)))
-            return super().fit(X[y >= 0], y[y >= 0])
-
-    LensDepthClassifier(Recorder(1), semi_supervised=True).fit(S, y)
-    LensDepthClassifier(Recorder(1)).fit(S, y)
-    assert seen == [(30, 24), (6, 0)]
-    spread = LensDepthClassifier(LabelSpreading(), semi_supervised=True).fit(S, y)
-    assert (spread.transduction_ == truth).mean() > 0.9
-    with pytest.raises(ParameterError, match="knn learns from labeled objects alone"):
-        LensDepthClassifier(semi_supervised=True).fit(S, y)
 
 
 def test_counts_suffice_for_algorithms_3_and_4():

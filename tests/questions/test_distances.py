@@ -137,12 +137,6 @@ def test_bad_input_is_one_line(given, options, words):
     assert "\n" not in str(caught.value)
 
 
-def test_three_objects_have_three_distances():
-    found = distances(Statements([[0, 1, 2], [0, 1, 2]], kind="central"))
-    assert found.matrix.shape == (3, 3)
-    assert found.errors is None
-
-
 def test_objects_never_asked_about_are_said():
     S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3]], n_objects=5, kind="central")
     assert distances(S).caution == "some objects were never asked about"

@@ -9,7 +9,7 @@ import pytest
 
 from trilens import ChoiceMap, Statements, hierarchy
 from trilens.errors import FormatError, ParameterError
-from trilens.questions.hierarchy import Hierarchy, members_of, support_of
+from trilens.questions.hierarchy import Hierarchy
 from trilens.questions.structure import Structure
 from trilens.simulate import Points, simulate_statements
 
@@ -110,16 +110,6 @@ def test_odd_names_are_quoted_in_newick():
     S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]] * 9, names=names, kind="central")
     found = _depths(hierarchy(S).newick())
     assert sorted(found) == sorted(["'a b'", "'it''s'", "'(c)'", "plain"])
-
-
-def test_support_counts_the_maps_that_have_a_branch():
-    X = np.array([[0.0], [1.0], [5.0], [7.0]])
-    from scipy.cluster.hierarchy import linkage
-
-    tree = linkage(X, "average")
-    assert members_of(tree)[0] == [0, 1]
-    other = X[[0, 2, 1, 3]]
-    np.testing.assert_array_equal(support_of(tree, np.stack([X, X, X, other]))[:2], [0.75, 0.75])
 
 
 def test_facts_and_files(tree, tmp_path):

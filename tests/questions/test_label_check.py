@@ -60,15 +60,6 @@ def test_flipped_labels_are_named(drawn, method):
         assert len(named) == 3
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_random_labels_cannot_be_learnt(drawn, seed):
-    _, S, fitted = drawn
-    found = classify(fitted, np.random.default_rng(seed).integers(2, size=S.n_objects))
-    assert not found.check.learnable
-    assert found.check.error > 0.35
-    assert found.contradictions == ()
-
-
 def test_a_label_in_a_mixed_neighbourhood_is_not_contradicted():
     points = mixture(80, [[0, 0], [1.5, 0]], random_state=3)
     S = simulate_statements(points.points, 3000, random_state=4)

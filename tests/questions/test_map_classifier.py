@@ -5,9 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError, ParameterError
-from trilens.files import read_statements
 from trilens.maps.fitted import fit
 from trilens.questions.classify.map_classifier import MapClassifier
 from trilens.simulate import mixture, simulate_statements
@@ -22,9 +20,9 @@ def statements(points, kind="central", m=2000):
     return simulate_statements(points, m, kind=kind, random_state=1)
 
 
-def half_hidden(labels, missing=-1):
+def half_hidden(labels):
     y = list(labels)
-    y[::2] = [missing] * len(y[::2])
+    y[::2] = [-1] * len(y[::2])
     return y
 
 
@@ -48,17 +46,6 @@ def test_two_groups(two_groups, kind, classifier):
     assert again.cv_scores_ == model.cv_scores_
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), ""])
-def test_labels_of_any_type(two_groups, missing):
-    named = np.array(["left", "right"])[two_groups.labels].tolist()
-    model = MapClassifier(map="lensmap", n_components=2, random_state=0)
-    model.fit(statements(two_groups), half_hidden(named, missing))
-    assert model.classes_.tolist() == ["left", "right"]
-    assert [str(label) for label in model.transduction_[1::2]] == named[1::2]
-    assert (model.transduction_ == named).mean() >= 0.95
-    assert model.cv_scores_ == {}
-
-
 @pytest.mark.parametrize("each", [1, 2])
 @pytest.mark.parametrize("classifier", [None, "svm-linear", "svm-gauss", LogisticRegression()])
 def test_few_labelled_objects_of_each_class(two_groups, each, classifier):
@@ -69,13 +56,6 @@ def test_few_labelled_objects_of_each_class(two_groups, each, classifier):
     assert set(model.transduction_.tolist()) == {0, 1}
     if each == 2 and classifier is None:
         assert (model.transduction_ == two_groups.labels).mean() > 0.7
-
-
-def test_other_maps(two_groups):
-    S, y = statements(two_groups, m=1500), half_hidden(two_groups.labels)
-    model = MapClassifier(map="soe", n_components=2, random_state=0).fit(S, y)
-    assert model.chosen_parameters_["map"] == "soe"
-    assert (model.transduction_ == two_groups.labels).mean() >= 0.9
 
 
 def test_the_choice_map_chooses_its_dimensions_without_labels(two_groups):
@@ -102,39 +82,9 @@ def test_the_choice_map_chooses_its_dimensions_without_labels(two_groups):
         ({"n_components": "gap", "map": "choice"}, [0, 1] * 30, ParameterError, "must be 'cv'"),
         ({"map": "tsne"}, [0, 1] * 30, ParameterError, "map is 'tsne'"),
         ({"classifier": "tree"}, [0, 1] * 30, ParameterError, "classifier is 'tree'"),
-        ({"error_rate": 0.7}, [0, 1] * 30, ParameterError, "below 2/3"),
     ],
 )
 def test_bad_input_in_one_line(two_groups, parameters, y, error, message):
     with pytest.raises(error, match=message) as caught:
         MapClassifier(**{"map": "lensmap", **parameters}).fit(statements(two_groups, m=300), y)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("collection", ["ALL", "T_ALL_REDUCED"])
-def test_cars(data_dir, collection):
-    # six choices of test cars instead of the paper's hundred
-    path = data_dir / "cars" / "ordinal_data_preprocessed" / f"{collection}.csv"
-    label = {str(car): name for name, cars in CLASSES.items() for car in cars if name != "outlier"}
-    S = read_statements(path, kind="central").subset(list(label))
-    truth = np.array(list(label.values()))
-    losses = []
-    for seed in range(6):
-        hidden = np.random.default_rng(seed).permutation(56)[:16]
-        y = truth.astype(object)
-        y[hidden] = None
-        model = MapClassifier(map="lensmap", n_components=2, random_state=seed).fit(S, y)
-        losses.append((model.transduction_ != truth)[hidden].mean())
-    # the standard error of six choices is 0.03; the paper's own classifiers lose 0.13 to 0.23
-    assert np.mean(losses) <= 0.1
-
-
-def test_the_error_rate_of_the_lens_map_is_estimated():
-    points = mixture(30, means=[[0, 0], [9, 0]], random_state=0)
-    S = simulate_statements(points, 2000, error_rate=0.3, random_state=1)
-    wanted = {"map": "lensmap", "n_components": 2, "random_state": 0}
-    y = half_hidden(points.labels)
-    model = MapClassifier(**wanted, error_rate="estimate").fit(S, y)
-    assert model.error_rate_ == pytest.approx(0.3, abs=0.1)
-    known = MapClassifier(**wanted, error_rate=model.error_rate_).fit(S, y)
-    assert np.array_equal(known.embedding_, model.embedding_)

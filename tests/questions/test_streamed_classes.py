@@ -170,32 +170,6 @@ def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, lar
     assert re.search(r"Three groups, of \d+, \d+ and \d+ objects", text)
 
 
-def test_guesses_in_large_files_support_no_claim(tmp_path: Path, large) -> None:
-    rng = np.random.default_rng(0)
-    triples = rng.permuted(np.tile(np.arange(30), (2000, 1)), axis=1)[:, :3]
-    tl.write_statements(tl.Statements(triples, 30, kind="central"), tmp_path / "a.parquet")
-    fitted = tl.fit(tl.Answers(tmp_path / "a.parquet"))
-    found = tl.cluster(fitted)
-    assert found.n_clusters == 1
-    assert found.suggestion.reason == tl.outliers(fitted).reason == "guesses"
-    assert len(tl.medoid(fitted).candidates) > 20
-
-
-@pytest.mark.slow
-def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
-    from trilens.simulate import simulate_statements
-
-    rng = np.random.default_rng(0)
-    for n in (2000, 5000):
-        S = simulate_statements(rng.standard_normal((n, 2)), 10 * n, random_state=1)
-        tl.write_statements(S, tmp_path / f"{n}.parquet")
-        done = _run("analyze", tmp_path / f"{n}.parquet", "-o", tmp_path / f"{n}.html")
-        assert done.exit_code == 0, done.output
-    few, many = ((tmp_path / f"{n}.html").stat().st_size for n in (2000, 5000))
-    assert many < 1.3 * few
-    assert "objects are not drawn." in (tmp_path / "5000.html").read_text()
-
-
 def test_bad_input_is_one_line(study, tmp_path: Path, large) -> None:
     counts, bad = tmp_path / "counts.npz", tmp_path / "bad.csv"
     tl.write_counts(tl.Answers(study[0]).count(), counts)

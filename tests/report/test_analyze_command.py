@@ -66,29 +66,6 @@ def test_survey_file_shows_rounds_times_and_places(cars, tmp_path):
     assert sum(row["answers"] for row in trusted["raters"]) == 7097
 
 
-@pytest.mark.slow
-def test_a_rater_who_always_chooses_the_first_place_is_named(tmp_path):
-    import numpy as np
-
-    from trilens.simulate import study
-
-    S = study(n_statements=4000, n_raters=10, careless=0.0, random_state=5).statements
-    rng = np.random.default_rng(0)
-    lines = ["chosen,shown_1,shown_2,shown_3,rater"]
-    for triple, rater in zip(S.triples, S.raters, strict=True):
-        shown = rng.permutation(triple)
-        chosen = shown[0] if str(rater) == "3" else triple[0]
-        lines.append(",".join([*(S.names[i] for i in (chosen, *shown)), str(rater)]))
-    (tmp_path / "a.csv").write_text("\n".join(lines))
-    result = _run(tmp_path / "a.csv", "--kind", "central", "-o", tmp_path / "r.html", "--json")
-    assert result.exit_code == 0, result.output
-    cautions = {c["code"]: c["names"] for c in json.loads(result.stdout)["reliability"]["cautions"]}
-    assert cautions["same-place"] == ["3"]
-    html = (tmp_path / "r.html").read_text()
-    assert "mostly chose the same place" in html
-    assert "in one place" in html
-
-
 @pytest.fixture
 def small(tmp_path):
     from trilens.files import write_statements

@@ -19,8 +19,8 @@ from trilens.simulate import simulate_statements
 from trilens.statements import Statements
 from trilens.words import p_text
 
-#: The smallest; the others, of each shape, are slow.
-QUICK = (7, 16, 23)
+#: The smallest are quick.
+SEEDS = (7, 16, 23, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 4, 13)))
 
 
 def _page(answers, labels=None, said=""):
@@ -31,14 +31,8 @@ def _page(answers, labels=None, said=""):
     return read_page(html)
 
 
-@pytest.mark.parametrize("seed", QUICK)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_quantity_has_one_value(seed, tmp_path):
-    _page(*draw(seed, tmp_path))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 4, 13])
-def test_the_same_quantity_has_one_value_in_larger_studies(seed, tmp_path):
     _page(*draw(seed, tmp_path))
 
 

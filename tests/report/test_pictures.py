@@ -103,9 +103,10 @@ def test_hidden_dimensions_are_visible():
 
 
 def test_stimuli_are_files_by_name(tmp_path):
-    drawn = draw_stimuli(np.random.default_rng(0).random((3, 3)), tmp_path / "shapes")
-    assert [path.name for path in drawn] == ["shape-01.svg", "shape-02.svg", "shape-03.svg"]
-    assert len(load_pictures(tmp_path / "shapes", ["shape-01", "shape-03"]).of) == 2
+    points = np.random.default_rng(0).random((3, 3))
+    drawn = draw_stimuli(points, tmp_path / "shapes", ["a", "b", "c"])
+    assert [path.name for path in drawn] == ["a.svg", "b.svg", "c.svg"]
+    assert len(load_pictures(tmp_path / "shapes", ["a", "c"]).of) == 2
     with pytest.raises(ParameterError, match="2 names for 3"):
         draw_stimuli(np.zeros((3, 3)), tmp_path, ["a", "b"])
     with pytest.raises(ParameterError, match="cannot be the name"):

@@ -115,6 +115,24 @@ def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
     assert "The best division, into 4, is not clear enough to call it groups." in section
 
 
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"learnable": True, "contradicted": []}, "The labels agree with the answers."),
+        ({"learnable": False, "error": 0.5, "baseline": 0.4}, "The labels cannot be learned from"),
+    ],
+)
+def test_whether_the_labels_can_be_learned_is_said(changed, found, said):
+    changed["classify"] |= found
+    assert said in read_page(render(changed)).one("section", id="classes").said
+
+
+def test_what_is_suggested_stands_beside_what_was_requested(changed):
+    changed["cluster"]["suggestion"] |= {"n_clusters": 4, "p_value": 0.01}
+    said = finding(read_page(render(changed)), "groups").said
+    assert "as requested. The answers suggest four groups" in said
+
+
 def test_a_ring_has_no_most_central_object(changed):
     changed["structure"] = _line(changed, "ring")
     page = read_page(render(changed))

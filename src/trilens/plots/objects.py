@@ -287,7 +287,6 @@ def graph_drawing(
     graph: Any,
     *,
     groups: Sequence[Any] | AnyArray | None = None,
-    title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Edges over points in the plane.
@@ -331,7 +330,5 @@ def graph_drawing(
     colour = colours(given) if given is not None else {}
     shade = [colour[g] for g in given] if given is not None else INK
     ax.scatter(X[:, 0], X[:, 1], s=16, c=shade, zorder=3)
-    if title is not None:
-        ax.set_title(title, fontsize="medium")
     bare(ax)
     return ax

@@ -7,12 +7,9 @@ import numpy as np
 from trilens._parameters import one_of, real_number
 from trilens._typing import FloatArray, RandomState
 from trilens.ask import Data, fit_of, is_enough, opened, statements_of
-from trilens.lens import ratio
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.registry import MAPS, coordinates, dimensions
-from trilens.statements import Statements
-from trilens.statements.value import require_kind
 
 
 def local_depth(
@@ -20,7 +17,6 @@ def local_depth(
     share: float = 0.1,
     *,
     method: str = "auto",
-    by: str = "map",
     random_state: RandomState = 0,
 ) -> FloatArray:
     """How crowded it is around each object: local lens depth (the paper's eq. 23).
@@ -36,11 +32,6 @@ def local_depth(
     method : str
         The map: ``"auto"`` as for `trilens.outliers`, or a name. The lens map draws objects far
         out to the rim and the middle, and serves badly here.
-    by : {"map", "answers"}
-        ``"map"``: the local lens depth of the map's points. ``"answers"``, for ``central``
-        statements: of the answers about an object the share in which it is the most central of
-        a near pair; the map decides what is near and nothing else. With few answers most of
-        these shares are 0, and wrong answers add to them where they should be 0.
     random_state : int, Generator or None
         Of the map.
 
@@ -60,11 +51,8 @@ def local_depth(
     """
     data = opened(answers)
     given = statements_of(data, "local depth")
-    one_of("by", by, ("map", "answers"))
     one_of("method", method, ("auto", *MAPS))
     real_number("share", share, 0, 1)
-    if by == "answers":
-        require_kind(given.kind, ["central"], "local depth by answers", "by='map' takes every kind")
     n = given.n_objects
     if n < 3:
         return np.zeros(n)
@@ -78,17 +66,4 @@ def local_depth(
         points = coordinates(ordered, name, dimensions(None, n), random_state)[rank]
     from trilens.exact import local_lens_depth
 
-    if by == "map":
-        return np.asarray(local_lens_depth(points, share=share, metric="euclidean", normalise=True))
-    return _of_answers(given, points, share)
-
-
-def _of_answers(given: Statements, points: FloatArray, share: float) -> FloatArray:
-    from trilens.exact.depth import nearest_pairs
-    from trilens.exact.samples import Sample
-
-    limit = nearest_pairs(Sample(points, "euclidean").rows, share)
-    centre, one, other = given.triples.T
-    near = np.linalg.norm(points[one] - points[other], axis=1) <= limit * (1 + 1e-12)
-    singled = np.bincount(centre[near], minlength=given.n_objects)
-    return ratio(singled, given.appearances)
+    return np.asarray(local_lens_depth(points, share=share, metric="euclidean", normalise=True))

@@ -41,14 +41,11 @@ _DIMENSIONS = (1, 2, 5)
 
 @dataclass(frozen=True)
 class OutlierTest:
-    """Which objects stand apart, (n,), or are a long tail; p-values as in `Outliers`."""
+    """Which objects stand apart, (n,), or are a long tail; the p-value is that of `Outliers`."""
 
     objects: BoolArray = field(repr=False)
     p_value: float | None
-    p_gaussian: float | None = None
-    p_heavy: float | None = None
     tail: BoolArray | None = field(default=None, repr=False)
-    level: float = LEVEL
 
     @property
     def shape(self) -> OutlierShape:
@@ -136,9 +133,8 @@ def outliers_of_fit(fitted: Fit) -> OutlierTest:
         if (first.p_value or 1.0) <= LEVEL:
             objects |= _isolated_too(fitted, objects)
     if lie_together(X, objects):  # four or more in one place are a group
-        return OutlierTest(nothing, 1.0, first.p_gaussian, first.p_heavy)
-    tail = None if objects.any() else first.tail
-    return OutlierTest(objects, p, first.p_gaussian, first.p_heavy, tail)
+        return OutlierTest(nothing, 1.0)
+    return OutlierTest(objects, p, None if objects.any() else first.tail)
 
 
 def _counted(fitted: Fit) -> OutlierTest | None:
@@ -176,7 +172,7 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     found = np.zeros(len(X), dtype=np.bool_)
     found[rest[order[:number]]] = True
     if lie_together(X[rest], found[rest]):
-        return OutlierTest(np.zeros_like(found), 1.0, 1.0)
+        return OutlierTest(np.zeros_like(found), 1.0)
     # without all that may stand apart, or the others would hide behind each other
     mixtures = fit_mixtures(X, np.sort(rest[order[most_apart(len(rest)) :]]), fitted.seed)
     rng = np.random.default_rng([fitted.seed, 23, int(apart.sum())])
@@ -194,18 +190,16 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
 
     enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
     plain = share(False, enough)
-    p_plain = min(1.0, ISOLATION_TIMES * plain)
-    if p_plain > LEVEL:
-        return OutlierTest(np.zeros_like(found), p_plain, p_plain)
-    heavy = mixtures.heavy
-    p = p_plain
+    p, heavy = min(1.0, ISOLATION_TIMES * plain), mixtures.heavy
+    if p > LEVEL:
+        return OutlierTest(np.zeros_like(found), p)
     if heavy > _NO_WEIGHT:
         left = (LEVEL / ISOLATION_TIMES - (1 - heavy) * plain) / heavy
         enough = max(int(left * (ISOLATION_DRAWS + 1)) + 1, 1)
         p = min(1.0, ISOLATION_TIMES * ((1 - heavy) * plain + heavy * share(True, enough)))
     if p <= LEVEL:
-        return OutlierTest(found, p, p_plain, p)
-    return OutlierTest(np.zeros_like(found), p, p_plain, p, found)
+        return OutlierTest(found, p)
+    return OutlierTest(np.zeros_like(found), p, found)
 
 
 def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:

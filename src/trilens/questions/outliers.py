@@ -23,6 +23,7 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
+from trilens.questions.clouds import LEVEL
 from trilens.questions.depth import centrality_of, intervals_of
 from trilens.questions.estimators import AsksMap, LabelsObjects
 from trilens.questions.outlier_test import (
@@ -62,10 +63,6 @@ class Outliers(Tabular):
     p_value, level : float or None
         How often chance alone has as much that seems to stand apart; up to ``level`` it is
         claimed. None where nothing can be claimed.
-    p_gaussian : float or None
-        The same on the map, if no group has a long tail; None where depths alone are compared.
-    p_heavy : float or None
-        The same on the map, if groups may have long tails; None where nobody asked.
     reason : str or None
         The code of why nothing can be claimed; ``caution`` says it.
     tied : tuple of str
@@ -91,15 +88,13 @@ class Outliers(Tabular):
     shape: OutlierShape
     tail: tuple[str, ...] | None
     p_value: float | None
-    p_gaussian: float | None
-    p_heavy: float | None
-    level: float
     reason: Reason | None
     tied: tuple[str, ...]
     method: str
     all_scores: FloatArray = field(repr=False)
     least_central: tuple[str, ...]
     clearly_least: str | None = None
+    level: float = LEVEL
 
     def __len__(self) -> int:
         return len(self.names)
@@ -134,7 +129,7 @@ class Outliers(Tabular):
                 {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
             **facts(self, "suggested", "apart", "shape", "tail"),
-            **facts(self, "p_value", "p_gaussian", "p_heavy", "level", "caution"),
+            **facts(self, "p_value", "level", "caution"),
             **facts(self, "method", "least_central", "clearly_least"),
             "tied": list(self.tied[:MOST_TIED]),
             "tied_count": len(self.tied),
@@ -200,7 +195,7 @@ def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers
 
 def _with_least(found: Outliers, depth: FloatArray, low: FloatArray, high: FloatArray) -> Outliers:
     """With the least central object, where its interval lies below those of all others."""
-    if found.reason is not None or len(depth) < LEAST_OBJECTS:
+    if found.reason not in (None, "only counts") or len(depth) < LEAST_OBJECTS:
         return found
     least = int(depth.argmin())
     if high[least] >= np.delete(low, least).min():
@@ -264,10 +259,7 @@ def _described(
         shape=apart.shape,
         tail=None if apart.tail is None else tuple(names[i] for i in order[apart.tail[order]]),
         p_value=apart.p_value,
-        p_gaussian=apart.p_gaussian,
-        p_heavy=apart.p_heavy,
         reason=support.reason,
-        level=apart.level,
         tied=tuple(names[i] for i in tied),
         method=method,
         all_scores=score,

@@ -136,7 +136,8 @@ class Structure(Tabular):
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
         for name, values in self._of_each.items():
-            told = group_names(values) if values.dtype.kind == "i" else plain(values)
+            whole = values.dtype.kind == "i"
+            told = group_names(values.astype(np.int64)) if whole else plain(values)
             found[name.replace("_", " ")] = told
         if self.low is not None:
             found |= {"from": plain(self.low), "to": plain(self.high)}

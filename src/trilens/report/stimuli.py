@@ -57,9 +57,7 @@ def shape_svg(point: ArrayLike) -> str:
     )
 
 
-def draw_stimuli(
-    points: ArrayLike, folder: str | Path, names: Sequence[str] | None = None
-) -> list[Path]:
+def draw_stimuli(points: ArrayLike, folder: str | Path, names: Sequence[str]) -> list[Path]:
     """Draw every object as an SVG file, one for each name, for ``--images``.
 
     Parameters
@@ -68,8 +66,7 @@ def draw_stimuli(
         See `shape_svg`.
     folder
         Made if it is missing.
-    names : (n,) sequence of str, optional
-        By default ``shape-01``, ``shape-02``, ..., as in `simulate.study`.
+    names : (n,) sequence of str
 
     Returns
     -------
@@ -78,16 +75,14 @@ def draw_stimuli(
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise ParameterError(f"points are an (n, d) array, not one of shape {X.shape}")
-    digits = max(2, len(str(len(X))))
-    chosen = names or [f"shape-{i:0{digits}d}" for i in range(1, len(X) + 1)]
-    if len(chosen) != len(X):
-        raise ParameterError(f"there are {len(chosen)} names for {len(X)} points")
-    wrong = next((name for name in chosen if Path(name).name != name), None)
+    if len(names) != len(X):
+        raise ParameterError(f"there are {len(names)} names for {len(X)} points")
+    wrong = next((name for name in names if Path(name).name != name), None)
     if wrong is not None:
         raise ParameterError(f"{wrong!r} cannot be the name of a picture's file")
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    paths = [target / f"{name}.svg" for name in chosen]
+    paths = [target / f"{name}.svg" for name in names]
     for path, point in zip(paths, X, strict=True):
         path.write_text(shape_svg(point), encoding="utf-8")
     return paths

@@ -36,7 +36,6 @@ from trilens.questions.classify.tuning import (
     cross_validated,
     tuned_classifier,
 )
-from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike
 from trilens.statements import Kind, Statements, StatementsLike
 
@@ -78,9 +77,6 @@ class MapClassifier(TransductiveClassifier):
         Where the coordinates come from. ``"auto"``: as `trilens.classify` has it, the choice map
         where there are enough answers, and else the lens map. An estimator, such as
         ``SOE(3)``, is cloned; its dimensions are its own.
-    shrinkage, error_rate, power
-        Of `LensMap`, which is what ``"auto"`` takes where one of them is given; the other maps do
-        not use them. ``error_rate="estimate"`` takes what `trilens.reliability` finds.
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
     kind : {"central", "odd", "closer"}, optional
@@ -99,8 +95,7 @@ class MapClassifier(TransductiveClassifier):
     fit_ : Fit or None
         The fit behind a choice map.
     error_rate_ : float or None
-        The share of answers that are wrong by the choice map; of the lens map the one that it
-        corrects for; None of the other maps, which do not tell.
+        The share of answers that are wrong by the choice map; None of the other maps.
     cv_scores_ : dict of int to float
         The cross-validated accuracy of each candidate; empty where there was no choice.
     chosen_parameters_ : dict
@@ -124,9 +119,6 @@ class MapClassifier(TransductiveClassifier):
     n_components: Any = "cv"
     _: KW_ONLY
     map: str | MapEstimator = "auto"
-    shrinkage: float = 1.0
-    error_rate: Any = 0.0
-    power: Any = "auto"
     random_state: RandomState = 0
     kind: Kind | None = None
 
@@ -220,12 +212,10 @@ class MapClassifier(TransductiveClassifier):
             self._maps = [rescaled(fitted.embedding_)]
             return
         self._tell_of_unmentioned(statements)
-        if self.map_ == "lensmap":
-            self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed)
-            if given is statements:
-                given = count_pairs(statements)
+        if self.map_ == "lensmap" and given is statements:
+            given = count_pairs(statements)
         self._maps = [
-            rescaled(self._map(d, map_seed).fit(given).embedding_)
+            rescaled(make_map(self.map_, d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
 
@@ -275,10 +265,9 @@ class MapClassifier(TransductiveClassifier):
             return self.map
         if self.fit_ is not None or self._features is not None:
             return "choice"
-        of_lens_map = (self.shrinkage, self.error_rate, self.power) != (1.0, 0.0, "auto")
-        if of_lens_map or isinstance(self.counts_, PairCounts):
+        if isinstance(self.counts_, PairCounts) or not is_enough(statements):
             return "lensmap"
-        return "choice" if is_enough(statements) else "lensmap"
+        return "choice"
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
         labelled = labels.labelled
@@ -341,12 +330,3 @@ class MapClassifier(TransductiveClassifier):
                 return [d for d in DIMENSIONS if d < n_objects] or [max(n_objects - 1, 1)]
             raise wrong("n_components", self.n_components, "'cv' or whole numbers from 1 on")
         return sorted(candidates("n_components", self.n_components))
-
-    def _map(self, n_components: Any, seed: int) -> Any:
-        of_lens_map = {
-            "shrinkage": self.shrinkage,
-            "error_rate": self.error_rate_,
-            "power": self.power,
-        }
-        parameters = of_lens_map if self.map_ == "lensmap" else {}
-        return make_map(self.map_, n_components, seed, **parameters)

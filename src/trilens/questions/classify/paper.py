@@ -145,10 +145,6 @@ class LensDepthClassifier(CountedClassifier):
         ``"knn"`` (the default), ``"svm-linear"`` or ``"svm-gauss"``, as in the paper, tuned
         over its grids by cross-validation; any other classifier; or ``"max-depth"``, the rule
         of the paper's Section 3.1 without learning: the class in which the object is deepest.
-    semi_supervised : bool
-        Give the classifier the features of all objects, with the class -1 for an unlabeled
-        one, as the classifiers of ``sklearn.semi_supervised`` take them; without it only the
-        rows of labeled objects.
     random_state : int, Generator or None
         Of the folds, and of the ties of ``"max-depth"``.
     kind : {"central", "odd", "closer"}, optional
@@ -185,7 +181,6 @@ class LensDepthClassifier(CountedClassifier):
     _what = "lens depth"
     classifier: Any = None
     _: KW_ONLY
-    semi_supervised: bool = False
     random_state: RandomState = 0
     kind: Kind | None = None
 
@@ -212,18 +207,9 @@ class LensDepthClassifier(CountedClassifier):
 
     def _train(self, LD: FloatArray, y: IntArray) -> Any:
         """The classifier on top, fitted to the depths of the labeled objects."""
-        if not isinstance(self.semi_supervised, (bool, np.bool_)):
-            raise wrong("semi_supervised", self.semi_supervised, "True or False")
         if self._is_max_depth:
             return _MaxDepth(self.random_state)
-        if self.semi_supervised and isinstance(self._on_top, str):
-            raise ParameterError(
-                f"{self._on_top} learns from labeled objects alone; semi_supervised needs a "
-                f"classifier that takes the class -1, such as "
-                f"sklearn.semi_supervised.LabelSpreading()"
-            )
-        seen = np.full(len(y), True) if self.semi_supervised else y >= 0
-        return tuned_classifier(self._on_top, LD[seen], y[seen], self.random_state)
+        return tuned_classifier(self._on_top, LD[y >= 0], y[y >= 0], self.random_state)
 
     def _count(self, statements: Statements, labels: ClassCodes) -> ClassCounts:
         return count_classes(statements, labels.codes, len(labels.classes))
