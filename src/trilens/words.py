@@ -647,6 +647,15 @@ LIE = {
 }
 
 
+def _cloud(found: Structure) -> str:
+    if "no dip" in found.notes:
+        return (
+            "The objects divide more clearly than one cloud would, but no gaps could be confirmed "
+            "between the parts."
+        )
+    return "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
+
+
 def _line(found: Structure) -> str:
     assert found.order is not None
     way = "a bent line" if found.bent else "a line"
@@ -685,9 +694,7 @@ def _groups_in_groups(found: Structure) -> str:
 
 
 _SHAPES: dict[str, Callable[[Structure], str]] = {
-    "cloud": lambda _: (
-        "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
-    ),
+    "cloud": _cloud,
     "line": _line,
     "ring": lambda _: f"{LIE['ring']}: there is no most central object.",
     "arms": _arms,

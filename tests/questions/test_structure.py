@@ -193,6 +193,14 @@ def test_groups_of_few_objects_are_what_cluster_says_too():
     assert found.sentence == "The objects form two groups, of 5 and 5 objects."
 
 
+def test_parts_without_gaps_are_not_called_one_cloud():
+    cloud = _structure(CLOUDS["gaussian"](np.random.default_rng(0)))
+    assert cloud.sentence.endswith("the objects may form one cloud.")
+    parts = replace(cloud, notes=("no dip",))
+    assert "no gaps could be confirmed between the parts" in parts.sentence
+    assert "no clear gap divides the objects" in parts.caution
+
+
 def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
     found = tl.structure(tl.Statements(triples, 15, kind="central"))

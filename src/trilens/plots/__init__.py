@@ -12,11 +12,7 @@ from trilens.plots.objects import (
 )
 from trilens.plots.plan import plan_curve
 from trilens.plots.raters import group_maps, rater_map
-from trilens.plots.reliability import (
-    ceiling_bar,
-    models_against_ceiling,
-    rater_intervals,
-)
+from trilens.plots.reliability import ceiling_bar, models_against_ceiling, rater_intervals
 from trilens.plots.style import PALETTE, colors, colours
 
 __all__ = [

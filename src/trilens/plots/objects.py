@@ -99,10 +99,7 @@ def sorted_depths(
 
 
 def depth_against_depth(
-    features: ArrayLike,
-    labels: Sequence[Any] | AnyArray,
-    *,
-    ax: Axes | None = None,
+    features: ArrayLike, labels: Sequence[Any] | AnyArray, *, ax: Axes | None = None
 ) -> Axes:
     """Depth in one class against depth in the other: the plane in which Algorithm 3 classifies.
 

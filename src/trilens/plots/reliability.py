@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens.errors import ParameterError
-from trilens.plots.style import (
-    ACCENT,
-    INK,
-    PALETTE,
-    axes_or_new,
-    name_rows,
-    plain,
-    result_of,
-)
+from trilens.plots.style import ACCENT, INK, PALETTE, axes_or_new, name_rows, plain, result_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

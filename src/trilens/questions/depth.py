@@ -318,11 +318,7 @@ def often_largest(share: FloatArray, level: float, score: FloatArray) -> BoolArr
 
 
 def depth_intervals(
-    answers: Data,
-    level: float = 0.95,
-    *,
-    method: str = "auto",
-    random_state: RandomState = 0,
+    answers: Data, level: float = 0.95, *, method: str = "auto", random_state: RandomState = 0
 ) -> DepthIntervals:
     """How central each object is, with an interval, and the objects that could be the medoid.
 

@@ -92,12 +92,7 @@ class Distances(Tabular):
         return write_matrix(self.names, self.matrix, self.errors, path)
 
 
-def distances(
-    answers: Data,
-    method: str = "auto",
-    *,
-    random_state: RandomState = 0,
-) -> Distances:
+def distances(answers: Data, method: str = "auto", *, random_state: RandomState = 0) -> Distances:
     """The dissimilarity of every pair of objects, with its standard error.
 
     These are distances on a map of the answers: by default the choice map, in as many dimensions

@@ -181,11 +181,7 @@ def _of_counts(data: Any, k: int | None, error_rate: float, sigma: float | None)
 
 
 def _on_map(
-    points: FloatArray,
-    names: tuple[str, ...],
-    method: str,
-    k: int | None,
-    sigma: float | None,
+    points: FloatArray, names: tuple[str, ...], method: str, k: int | None, sigma: float | None
 ) -> Graph:
     """The nearest neighbors on a map."""
     from scipy.sparse import csr_array

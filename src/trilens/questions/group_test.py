@@ -310,11 +310,7 @@ class _Places:
     """How far the answers of units would move each object."""
 
     def __init__(
-        self,
-        statements: Statements,
-        exchange: Exchange,
-        expected: FloatArray | None,
-        fitted: Fit,
+        self, statements: Statements, exchange: Exchange, expected: FloatArray | None, fitted: Fit
     ) -> None:
         from scipy.sparse import coo_array
 

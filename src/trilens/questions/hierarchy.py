@@ -14,9 +14,7 @@ import numpy as np
 from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, Points, Question, ask, opened, register
-from trilens.calibration import (
-    BRANCH_LEVEL,
-)
+from trilens.calibration import BRANCH_LEVEL
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
 from trilens.maps.fitted import Fit

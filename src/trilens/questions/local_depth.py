@@ -13,11 +13,7 @@ from trilens.maps.registry import MAPS, coordinates, dimensions
 
 
 def local_depth(
-    answers: Data,
-    share: float = 0.1,
-    *,
-    method: str = "auto",
-    random_state: RandomState = 0,
+    answers: Data, share: float = 0.1, *, method: str = "auto", random_state: RandomState = 0
 ) -> FloatArray:
     """How crowded it is around each object: local lens depth (the paper's eq. 23).
 

@@ -12,10 +12,7 @@ from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
-from trilens.calibration import (
-    ANSWERS_TO_BE_KNOWN,
-    MEDOID_LEVEL,
-)
+from trilens.calibration import ANSWERS_TO_BE_KNOWN, MEDOID_LEVEL
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.lens import centrality
@@ -23,12 +20,7 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
-from trilens.questions.depth import (
-    centrality_of,
-    intervals_of,
-    level_with,
-    medoid_set,
-)
+from trilens.questions.depth import centrality_of, intervals_of, level_with, medoid_set
 from trilens.questions.labels import label_of_each, sorted_classes
 from trilens.shares import counted_intervals
 from trilens.words import listed, little_to_conclude

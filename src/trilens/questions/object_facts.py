@@ -103,9 +103,7 @@ def object_facts(
     asked = _questions(statements, expected)
     raters = _raters(statements, expected)
     nearest = _nearest(points)
-    of, counts = np.unique(questions(statements)[2], return_counts=True)
-    number = np.zeros(n, dtype=np.int64)
-    number[of] = counts
+    number = np.bincount(questions(statements)[2].ravel(), minlength=n)
     return tuple(
         ObjectFacts(nearest[i], int(number[i]), tuple(asked[i]), tuple(raters[i])) for i in range(n)
     )

@@ -14,6 +14,7 @@ from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLA
 from trilens.kinds import Kind
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
+from trilens.maps.geometry import local_outliers
 from trilens.questions.clouds import LEVEL, mapped, p_value
 from trilens.questions.mixtures import fit_mixtures
 
@@ -55,23 +56,13 @@ class OutlierTest:
         return "none" if self.tail is None else "long tail"
 
 
-def neighbours_of(n: int) -> int:
-    """How many neighbours the local outlier factor looks at: 20, of few objects two thirds.
+def outlier_factors(coordinates: FloatArray) -> FloatArray:
+    """The local outlier factor of every object on a map, by 20 neighbors, of few two thirds.
 
     Fewer, and a handful of outliers that lie together pass for a group; nearly all, and every
-    object is as far from its neighbours as any other.
-
-    >>> neighbours_of(15), neighbours_of(104)
-    (10, 20)
+    object is as far from its neighbors as any other.
     """
-    return max(1, min(20, 2 * n // 3))
-
-
-def outlier_factors(coordinates: FloatArray) -> FloatArray:
-    """The local outlier factor of every object on a map."""
-    from trilens.maps.geometry import local_outliers
-
-    return local_outliers(coordinates, neighbours_of(len(coordinates)))
+    return local_outliers(coordinates, max(1, min(20, 2 * len(coordinates) // 3)))
 
 
 def isolation(points: FloatArray) -> FloatArray:

@@ -278,10 +278,7 @@ def _with_ends(made: Structure, position: FloatArray, moved: FloatArray) -> Stru
 
 
 def _of_ring(
-    made: Structure,
-    map_: MapAlongAxes,
-    ring: Fitted,
-    drawn: Callable[[], FloatArray] | None,
+    made: Structure, map_: MapAlongAxes, ring: Fitted, drawn: Callable[[], FloatArray] | None
 ) -> Structure:
     def around(points: FloatArray) -> FloatArray:
         return np.degrees(_along(points, ring, 2 * np.pi))

@@ -158,19 +158,16 @@ class Classification(Tabular):
     @property
     def probabilities(self) -> dict[str, float] | None:
         """How sure the class of each unlabeled object is."""
-        if self.probability is None:
-            return None
-        each = zip(self.names, self.given, self.probability.tolist(), strict=True)
-        return {name: sure for name, given, sure in each if given is None}
+        return None if self.probability is None else self._of_unlabeled(self.probability)
 
     @property
     def predicted(self) -> dict[str, Any]:
         """The class of each unlabeled object."""
-        return {
-            name: label
-            for name, given, label in zip(self.names, self.given, self.found.tolist(), strict=True)
-            if given is None
-        }
+        return self._of_unlabeled(self.found)
+
+    def _of_unlabeled(self, values: AnyArray) -> dict[str, Any]:
+        each = zip(self.names, self.given, values.tolist(), strict=True)
+        return {name: value for name, given, value in each if given is None}
 
     @property
     def labels(self) -> AnyArray:
@@ -271,12 +268,7 @@ def classify(
         method = "choice" if isinstance(given, Fit) or is_enough(given) else "lensmap"
     rate = known_error_rate(error_rate, given, seed)
     learner = make_classifier(
-        method,
-        classifier,
-        k=k,
-        error_rate=rate,
-        alone=alone,
-        random_state=random_state,
+        method, classifier, k=k, error_rate=rate, alone=alone, random_state=random_state
     )
     if method == "choice":
         fitted = fit_of(given, "classify", random_state)

@@ -12,21 +12,9 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import generator, one_of, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.counts import (
-    ClassCounts,
-    LabelledPairCounts,
-    count_classes,
-    count_labelled_pairs,
-)
+from trilens.counts import ClassCounts, LabelledPairCounts, count_classes, count_labelled_pairs
 from trilens.errors import KindError, LabelError, ParameterError, option
-from trilens.lens import (
-    NEAREST,
-    RANDOM,
-    algorithm_3,
-    algorithm_4,
-    labelled_values,
-    share_threshold,
-)
+from trilens.lens import NEAREST, RANDOM, algorithm_3, algorithm_4, labelled_values, share_threshold
 from trilens.questions.classify.transductive import (
     TransductiveClassifier,
     alike,
@@ -35,11 +23,7 @@ from trilens.questions.classify.transductive import (
 )
 from trilens.questions.classify.tuning import candidates, chosen_parameters, tuned_classifier
 from trilens.questions.error_rate import known_error_rate
-from trilens.questions.labels import (
-    ClassCodes,
-    LabelsLike,
-    encode_labels,
-)
+from trilens.questions.labels import ClassCodes, LabelsLike, encode_labels
 from trilens.statements import Kind, Statements, StatementsLike
 from trilens.statements.value import statements_to_fit
 

@@ -15,11 +15,7 @@ from trilens._parameters import shown
 from trilens._sklearn import BaseEstimator, ClassifierMixin
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import Answers
-from trilens.counts import (
-    ClassCounts,
-    LabelledPairCounts,
-    PairCounts,
-)
+from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts
 from trilens.errors import LabelError, ParameterError
 from trilens.maps.estimator import of_statements
 from trilens.questions.labels import (
@@ -60,9 +56,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     chosen_parameters_: dict[str, Any]
 
     def fit(
-        self,
-        X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts,
-        y: LabelsLike,
+        self, X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts, y: LabelsLike
     ) -> Self:
         """Learn from statements and the labels of some objects.
 

@@ -32,6 +32,7 @@ from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.fitted import Fit
+from trilens.maps.geometry import total_distance
 from trilens.maps.registry import coordinates
 from trilens.maps.support import support_of_answers
 from trilens.questions.cluster.spectral import (
@@ -47,6 +48,7 @@ from trilens.questions.cluster.suggest import (
     examined,
     group_names,
     numbered,
+    silhouettes,
     why_no_groups,
 )
 from trilens.questions.embed import map_dimension, map_of_pairs
@@ -319,16 +321,18 @@ class _Wanted:
             "error_rate": error_rate,
         }
 
-    def divide(self, points: FloatArray, inside: IntArray, suggested: int) -> IntArray:
-        """The group of each object on a map, as many as are wanted or suggested; -1 outside."""
+    def divide(self, points: FloatArray, tested: IntArray) -> IntArray:
+        """The group of each object on a map: as it was tested, unless something else is wanted."""
+        if self.n_clusters is None and self.k is None and self.sigma is None:
+            return tested
+        found = tested.clip(max=0)
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, len(points))
-        number = self.n_clusters or suggested
-        found = np.full(len(points), -1, dtype=np.int64)
-        found[inside] = 0
+            found = np.zeros_like(tested)
+        number = self.n_clusters or int(tested.max()) + 1
         if number > 1:
-            found[inside] = coordinate_clusters(
-                points[inside], number, self.k or 10, self.width, self.seed
+            found[found == 0] = coordinate_clusters(
+                points[found == 0], number, self.k or 10, self.width, self.seed
             )
         return found
 
@@ -345,11 +349,10 @@ def _of_fit(fitted: Fit, known: Sequence[Any] | None, wanted: _Wanted) -> Cluste
     _no_correction(wanted.error_rate, "choice")
     points, n = fitted.map.X, fitted.n_objects
     found = examined(fitted)
-    inside = found.inside if wanted.n_clusters is None else np.arange(n)
-    labels = wanted.divide(points, inside, found.suggestion.n_clusters)
-    some = inside
+    labels = wanted.divide(points, found.labels)
+    some = np.flatnonzero(labels >= 0)
     if len(some) > _MEASURED:
-        some = inside[np.unique(np.linspace(0, len(inside) - 1, _MEASURED).astype(np.int64))]
+        some = some[np.unique(np.linspace(0, len(some) - 1, _MEASURED).astype(np.int64))]
     return _described(
         fitted.names,
         labels,
@@ -377,13 +380,15 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
     dim = map_dimension(count_pairs(S)) if n > 1 else 1
     points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
     why = why_no_groups(support_of_answers(S), S)
-    suggestion = examine(points, kind=S.kind, random_state=wanted.seed, reason=why).suggestion
+    found = examine(points, kind=S.kind, random_state=wanted.seed, reason=why)
+    suggestion, tested = found.suggestion, found.labels
     if why is None and method == "lensmap" and S.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
         suggestion = replace(
             suggestion, n_clusters=1, p_value=None, shape="cloud", notes=("lens map",)
         )
-    labels = wanted.divide(points, np.arange(n), suggestion.n_clusters)
+        tested = np.zeros_like(tested)
+    labels = wanted.divide(points, tested)
     stability = None
     if method == "lensmap":
         stability = _stability(
@@ -458,7 +463,7 @@ def _of_pairs(
     check_n_clusters(wanted.n_clusters, len(names))
     rate = real_number("error_rate", wanted.error_rate)
     points = map_of_pairs(pairs, None, wanted.seed, rate)
-    labels = wanted.divide(points, np.arange(len(names)), 1)
+    labels = wanted.divide(points, np.zeros(len(names), dtype=np.int64))
     parameters = wanted.parameters("lensmap", points.shape[1], rate)
     return _described(names, labels, parameters, True, known, points)
 
@@ -480,12 +485,15 @@ def _described(
     stability: ClusterStability | None = None,
     structure: Structure | None = None,
 ) -> Clusters:
+    from scipy.spatial.distance import cdist
+
     labels = numbered(labels, names)
     number = int(labels.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
-        width = np.full(len(points), np.nan)
-        width[labels >= 0] = _silhouettes(points[labels >= 0], labels[labels >= 0])
+        width, inside = np.full(len(points), np.nan), labels >= 0
+        distance = cdist(points[inside], points[inside])
+        width[inside] = silhouettes(distance, labels[inside], number)
     groups = []
     for c in range(number):
         members = np.flatnonzero(labels == c)
@@ -494,8 +502,8 @@ def _described(
             first = members[np.argsort(_distances(points[members]), kind="stable")]
         classes = None
         if known is not None:
-            inside = [str(known[i]) for i in members.tolist() if known[i] is not None]
-            classes = {label: inside.count(label) for label in sorted(set(inside))}
+            own = [str(known[i]) for i in members.tolist() if known[i] is not None]
+            classes = {label: own.count(label) for label in sorted(set(own))}
         groups.append(
             Group(
                 cluster=c,
@@ -527,24 +535,8 @@ def _described(
 
 def _distances(points: FloatArray) -> FloatArray:
     """How far each point is from the others, or, of very many, from some that stand for them."""
-    from trilens.maps.geometry import total_distance
-
-    if len(points) <= _MOST_SILHOUETTES:
-        return total_distance(points)
-    from scipy.spatial.distance import cdist
-
-    some = points[np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64)]
-    blocks = np.array_split(points, len(points) // 1000)
-    return np.concatenate([cdist(block, some).sum(axis=1) for block in blocks])
-
-
-def _silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:
-    """The silhouette of each object; 0 for all where there is one cluster."""
-    from sklearn.metrics import silhouette_samples
-
-    if not 2 <= len(np.unique(labels)) < len(labels):
-        return np.zeros(len(labels))
-    return np.asarray(silhouette_samples(coordinates, labels))
+    some = np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64)
+    return total_distance(points, some if len(points) > _MOST_SILHOUETTES else None)
 
 
 def _copies(n_objects: int) -> int:

@@ -17,15 +17,7 @@ from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support
-from trilens.questions.clouds import (
-    CLOUDS,
-    LEVEL,
-    MapAlongAxes,
-    Shape,
-    clouds,
-    nearest_of,
-    p_value,
-)
+from trilens.questions.clouds import CLOUDS, LEVEL, MapAlongAxes, Shape, clouds, nearest_of, p_value
 from trilens.questions.cluster.spectral import (
     coordinate_clusters,
     in_order_of_appearance,
@@ -516,7 +508,7 @@ def _divided(X: FloatArray, distance: FloatArray, labels: IntArray, number: int)
         inside = X @ axes.T
         labels, _ = _k_means(inside, labels, number)
         distance = np.sqrt(((inside[:, None] - inside) ** 2).sum(axis=2))
-    return Part(labels, inside, axes, _mean_silhouette(distance, labels, number))
+    return Part(labels, inside, axes, float(silhouettes(distance, labels, number).mean()))
 
 
 def _cut(tree: FloatArray, numbers: Sequence[int]) -> dict[int, IntArray]:
@@ -543,7 +535,13 @@ def _k_means(X: FloatArray, labels: IntArray, number: int) -> tuple[IntArray, Fl
     return labels, centres
 
 
-def _mean_silhouette(distance: FloatArray, labels: IntArray, number: int) -> float:
+def silhouettes(distance: FloatArray, labels: IntArray, number: int) -> FloatArray:
+    """The silhouette of each object by the distances of all; 0 where it is alone in its cluster.
+
+    >>> at = np.array([0.0, 1.0, 5.0, 6.0])
+    >>> silhouettes(np.abs(at[:, None] - at), np.array([0, 0, 1, 1]), 2).round(2).tolist()
+    [0.82, 0.78, 0.78, 0.82]
+    """
     row = np.arange(len(labels))
     member = (labels[:, None] == np.arange(number)).astype(np.float64)
     size = member.sum(axis=0)
@@ -553,7 +551,7 @@ def _mean_silhouette(distance: FloatArray, labels: IntArray, number: int) -> flo
     total[row, labels] = np.inf
     other = total.min(axis=1)
     width = (other - own) / np.maximum(np.maximum(own, other), 1e-300)
-    return float(np.where(size[labels] > 1, width, 0.0).mean())
+    return np.where(size[labels] > 1, width, 0.0)
 
 
 def within_shares(X: FloatArray, errors: FloatArray, labels: IntArray) -> FloatArray:
