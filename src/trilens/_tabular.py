@@ -62,7 +62,7 @@ class Tabular(ABC):
     def __repr__(self) -> str:
         columns = self.columns()
         n = len(next(iter(columns.values()), ()))
-        rows = f"{counted(n, 'row')} of {', '.join(columns)}"
+        rows = f"{counted(n, 'row')} of {', '.join(columns)}" if n else "no rows"
         more = f"({shorten(rows, 60)}; .to_frame(), .to_dict())"
         return f"{type(self).__name__}: {shorten(self._headline(), 180)}\n  {more}"
 

@@ -82,6 +82,19 @@ def about_depth(method: str, design: Design | None) -> str:
     return "all questions"
 
 
+#: Two commands speak of depth, and do not mean the same number.
+DEPTHS_ARE_COUNTED = (
+    "depths are shares of these answers; those of trilens medoid are estimates for all questions"
+)
+
+
+def whose_depth(method: str) -> str:
+    """What the depth of a medoid is, behind its method."""
+    if method != "choice":
+        return ""
+    return " (depth is estimated for all questions; trilens depth counts these answers)"
+
+
 def reason(code: Reason | None) -> str | None:
     """Why nothing can be claimed; None where something can."""
     return None if code is None else REASONS[code]
@@ -116,12 +129,15 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def span(low: float, high: float, digits: int = 0) -> str:
     """An interval of a share; one that says nothing is said to say nothing.
 
-    >>> span(0.124, 0.31), span(0.01, 1.0)
-    ('12 to 31%', 'too few answers to tell')
+    >>> span(0.124, 0.31), span(0.01, 1.0), span(0.0, 0.004)
+    ('12 to 31%', 'too few answers to tell', '0.0 to 0.4%')
     """
     if high - low >= _SAYS_NOTHING:
         return "too few answers to tell"
-    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
+    start, end = (f"{100 * share:.{digits}f}" for share in (low, high))
+    if start != end:
+        return f"{start} to {end}%"
+    return "less than 0.1 either way" if digits else span(low, high, 1)
 
 
 def stand_apart(number: int) -> str:
@@ -864,6 +880,34 @@ NO_CEILING = {
 }
 
 
+#: Two error rates: which one to report, and why they differ; said where each is printed.
+ERROR_RATE_OF_A_FIT = (
+    "this error rate is the map's; report that of trilens reliability, which allows for how raters "
+    "differ and for questions that are not clear, so that its interval is wider"
+)
+ERROR_RATE_TO_REPORT = (
+    "report this error rate: it allows for how raters differ and for questions that are not clear, "
+    "so that its interval is wider than that of trilens fit, which is the map's"
+)
+
+
+def reliability(found: Reliability) -> str:
+    """The headline: whether the answers say anything, and how well they do."""
+    if not found.collected["used"]:
+        return "There are no answers."
+    if found.is_noise:
+        return little_to_conclude("guesses")
+    if found.predicted is None:
+        return "How many answers could be predicted is not known: there are too few."
+    said = (
+        f"A map of some answers predicts {found.predicted:.0%} of the others (guessing: "
+        f"{found.chance:.0%})"
+    )
+    if found.error_rate is not None:
+        said += f"; about {found.error_rate:.0%} of the answers to clear questions are wrong"
+    return f"{said}."
+
+
 def methods(found: Reliability) -> Iterator[str]:
     """How the answers were collected, and how reliable they are."""
     yield _collection(found)
@@ -978,7 +1022,9 @@ def _prediction(found: Reliability) -> Iterator[str]:
         f"A choice map of {seen} predicted {found.predicted:.0%} of the held-out answers"
         f"{', as much as any model could' if most else ''}."
     )
-    if found.error_rate is not None and found.error_rate_interval is not None:
+    if found.is_noise:
+        yield "As a whole, the answers could not be distinguished from guessing."
+    elif found.error_rate is not None and found.error_rate_interval is not None:
         yield (
             f"The estimated error rate on clear questions was {found.error_rate:.0%} "
             f"({span(*found.error_rate_interval)})."

@@ -77,7 +77,7 @@ def command(
             progress=progress,
         )
     facts = found.to_dict()
-    _print(facts, quiet=out.as_json or target == "-")
+    _print(facts, options.told_of(answers), quiet=out.as_json or target == "-")
     pictures = None
     if images is not None or _told(answers):
         pictures = options.read_pictures(images, found.graph.names, _told(answers))
@@ -97,13 +97,14 @@ def command(
         print_json(facts)
 
 
-def _print(facts: dict[str, Any], *, quiet: bool) -> None:
+def _print(facts: dict[str, Any], told: frozenset[str], *, quiet: bool) -> None:
     """The headline, and what to be careful about; where standard output is taken, as notes."""
     from trilens.report import words
 
     (note if quiet else click.echo)(words.headline(facts).striptags())
     for caution in facts["reliability"]["cautions"]:
-        note(f"caution: {caution['what']}")
+        if caution["code"] not in told:
+            note(f"caution: {caution['what']}")
     if facts["features"] is not None:
         note(facts["features"]["said"])
     if facts["compare_groups"] is not None:

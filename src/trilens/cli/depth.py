@@ -44,7 +44,7 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
     from trilens.questions.depth import depth_intervals
     from trilens.statements import Statements
     from trilens.study_design import about_chosen, design
-    from trilens.words import about_depth
+    from trilens.words import DEPTHS_ARE_COUNTED, about_depth
 
     data = read_or_count(answers, enough=True)
     counts, names = central_counts(data), data.names
@@ -71,8 +71,8 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
     }
     facts |= {"interval_method": interval.method, "about": about}
     plain = asked is None or asked.counts_hold
-    said = () if plain else (f"Depths and intervals are about {about}.",)
-    return out.show(columns, facts, [*about_chosen(answers), *said])
+    said = DEPTHS_ARE_COUNTED if plain else f"Depths and intervals are about {about}."
+    return out.show(columns, facts, [*about_chosen(answers), said])
 
 
 def _local(answers: Answers, share: float, random_state: int, out: Output) -> None:

@@ -43,7 +43,7 @@ def command(
     Example: trilens fit answers.csv -o study.fit
              trilens medoid study.fit
     """
-    from trilens.words import little_to_conclude
+    from trilens.words import ERROR_RATE_OF_A_FIT, little_to_conclude
 
     assert out.path is not None
     if answers.fitted is not None:
@@ -80,6 +80,8 @@ def command(
             f"(95% confidence interval {low:.1%} to {high:.1%})"
         )
     notes = [said]
+    if fitted.support.reason != "guesses":
+        notes.append(ERROR_RATE_OF_A_FIT)
     for name, share in shares.items():
         notes.append(
             f"{name}: {share:.0%} of the map's spread expected by these features"

@@ -49,6 +49,8 @@ def command(
 
 
 def _notes(found: Medoid) -> Iterator[str]:
+    from trilens import words
+
     if found.caution is not None:
         yield found.caution
     for label, one in (found.per_class or {}).items():
@@ -65,4 +67,4 @@ def _notes(found: Medoid) -> Iterator[str]:
         yield f"could also be the most central {sure}: {listed(others)}"
     else:
         yield f"no other object could be the most central {sure}"
-    yield f"method: {found.method}"
+    yield f"method: {found.method}{words.whose_depth(found.method)}"

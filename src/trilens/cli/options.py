@@ -583,6 +583,18 @@ def _report_counting(answers: Answers, known: Counted) -> None:
         note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")
 
 
+def told_of(answers: Answers) -> frozenset[str]:
+    """The codes of the cautions that are said with how the file was read, and not again."""
+    from trilens.statements.reading import Reading
+
+    known = getattr(answers, "known", None)  # a fit has none
+    if known is None:
+        return frozenset()
+    quiet = click.get_current_context().params["quiet"]
+    concerns = known.concerns if isinstance(known, Reading) and not quiet else ()
+    return frozenset(["kind", *(concern.code for concern in concerns)])
+
+
 def caution(text: str) -> None:
     """Say that a kind is assumed, with the flags of the command line."""
     from trilens.cli import flags_of

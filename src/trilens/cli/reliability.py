@@ -87,10 +87,13 @@ def command(
     if out.as_json:
         print_json(found.to_dict())
     elif out.path != "-":
-        _print(found)
+        _print(found, options.told_of(answers))
 
 
-def _print(found: Reliability) -> None:
+def _print(found: Reliability, told: frozenset[str]) -> None:
+    from trilens import words
+
+    click.echo(f"{words.reliability(found)}\n")
     print_facts(_facts(found))
     if found.exclusions:
         click.echo()
@@ -107,7 +110,11 @@ def _print(found: Reliability) -> None:
         _print_raters(found)
     for text in _notes(found):
         note(text)
+    if found.error_rate is not None and not found.is_noise:
+        note(words.ERROR_RATE_TO_REPORT)
     for caution in found.cautions:
+        if caution.code in told:
+            continue
         names = f" ({listed(caution.names)})" if caution.names else ""
         note(f"caution: {caution.what}{names}")
     click.echo(f"\n{found.methods}")
@@ -117,7 +124,7 @@ def _facts(found: Reliability) -> dict[str, str]:
     used = found.collected["used"]
     facts = {"answers used": f"{used:,} of {found.collected['answers']:,}"}
     for text, agreement in (
-        ("two raters agree", found.between),
+        (f"two {found.unit or 'answer'}s agree", found.between),
         ("one rater repeats an answer", found.within),
     ):
         if agreement is not None:

@@ -70,7 +70,7 @@ class KindFit:
             f"as kind {kind} in {self.accuracy[kind]:.0%} of cases (guessing: {chance(kind):.0%})"
             for kind in (best, self.kind)
         ]
-        return f"A map of some answers predicts the others {told[0]}, {told[1]}"
+        return f"On a plane, three quarters of the answers predict the rest {told[0]}, {told[1]}"
 
 
 def kind_fit(S: StatementsLike) -> KindFit:

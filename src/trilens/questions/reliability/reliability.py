@@ -185,6 +185,11 @@ class Reliability(Tabular):
         return None if self.halves is None else self.halves.reliability
 
     @property
+    def is_noise(self) -> bool:
+        """Whether the answers as a whole cannot be distinguished from guessing."""
+        return any(caution.code == "noise" for caution in self.cautions)
+
+    @property
     def not_judged(self) -> tuple[str, ...]:
         """The raters who cannot be judged: too few answers, or no answers can be predicted."""
         return tuple(check.rater for check in self.raters if not check.judged)
@@ -193,6 +198,9 @@ class Reliability(Tabular):
     def methods(self) -> str:
         """A paragraph for the Methods section of a paper; what is not known is not in it."""
         return " ".join(words.methods(self))
+
+    def _headline(self) -> str:
+        return words.reliability(self)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each rater."""

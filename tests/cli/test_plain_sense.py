@@ -1,0 +1,85 @@
+"""What is printed says what it is, once, and agrees with what other commands print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import trilens as tl
+from commandline import run
+from trilens.words import span
+
+
+@pytest.fixture(scope="module")
+def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """No header, no kind and no raters."""
+    rng = np.random.default_rng(0)
+    file = tmp_path_factory.mktemp("guesses") / "guesses.csv"
+    rows = np.array([rng.permutation(14)[:3] for _ in range(400)])
+    np.savetxt(file, rows, fmt="%d", delimiter=",")
+    return file
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("shapes") / "shapes.csv"
+    tl.write_statements(tl.simulate.study(20, 600, n_raters=8, random_state=1).statements, file)
+    return file
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("command", ["analyze", "reliability"])
+def test_a_caution_is_said_once(command: str, quiet: bool, guesses: Path, tmp_path: Path) -> None:
+    out = ["-o", tmp_path / "page.html"]
+    said = run(command, guesses, *out, *["--quiet"] * quiet).stderr
+    assert said.count("kind central is assumed") == 1
+    assert said.count("No column names the person") == 1
+
+
+def test_guesses_are_called_guesses(guesses: Path) -> None:
+    done = run("reliability", guesses, "--kind", "central").stdout
+    first = "These answers cannot be distinguished from guessing."
+    assert done.splitlines()[0] == first
+    found = tl.reliability(tl.Answers(guesses, kind="central"))
+    assert repr(found).splitlines() == [
+        f"Reliability: {first}",
+        "  (no rows; .to_frame(), .to_dict())",
+    ]
+    assert "could not be distinguished from guessing" in found.methods
+    assert "error rate" not in found.methods
+    # nobody knows whether two raters gave them
+    assert "two answers agree" in done
+    assert "raters agree" not in done
+
+
+def test_which_error_rate_to_report_is_said_where_each_is_printed(
+    shapes: Path, tmp_path: Path
+) -> None:
+    told = run("reliability", shapes).stderr
+    assert "report this error rate" in told
+    told = run("fit", shapes, "-o", tmp_path / "shapes.fit").stderr
+    assert "report that of trilens reliability" in told
+
+
+def test_two_depths_are_told_apart(shapes: Path) -> None:
+    assert "shares of these answers" in run("depth", shapes).stderr
+    assert "depth is estimated for all questions" in run("medoid", shapes).stderr
+
+
+def test_results_begin_with_what_was_found(shapes: Path) -> None:
+    F = tl.fit(shapes)
+    for found, said in (
+        (tl.reliability(F), "A map of some answers predicts "),
+        (tl.cluster(F), "No line, ring, arms or groups"),
+        (tl.cluster(F, 2), "2 groups, by choice"),
+    ):
+        first, _ = repr(found).splitlines()
+        assert first.startswith(f"{type(found).__name__}: {said}")
+
+
+def test_an_interval_has_two_ends() -> None:
+    assert span(0.0, 0.004) == "0.0 to 0.4%"
+    assert span(0.0, 0.0) == "less than 0.1 either way"
+    assert span(0.996, 1.0) == "99.6 to 100.0%"
