@@ -8,8 +8,9 @@ by these predictions (`judge_raters`), those that do not fit by themselves and b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -87,8 +88,17 @@ class HeldOut:
 
     #: (m, 3), for ``closer`` (m, 2): by a map of other answers.
     chances: FloatArray
-    #: The same by a map of all answers, these among them.
-    seen: FloatArray
+    #: The same by a map of all answers, these among them; it is fitted where that is asked for.
+    by_all: Callable[[], FloatArray]
+
+    @cached_property
+    def seen(self) -> FloatArray:
+        """What ``by_all`` says."""
+        return self.by_all()
+
+    def take(self, rows: IntArray) -> HeldOut:
+        """The same of some answers."""
+        return HeldOut(self.chances[rows], lambda: self.seen[rows])
 
     @cached_property
     def right(self) -> FloatArray:
@@ -153,9 +163,12 @@ def hold_out(
             return replace(made, lapse=0.0).probabilities
 
         chances = held_out(statements, folds_of(fold), attentive)
-        seen = attentive(np.ones(len(statements), dtype=bool))(statements)
-        found.append(HeldOut(chances, seen))
+        found.append(HeldOut(chances, partial(_by_all, attentive, statements)))
     return max(found, key=lambda each: _likelihood(each.chances, weights))
+
+
+def _by_all(make: Callable[[BoolArray], Chances], statements: Statements) -> FloatArray:
+    return make(np.ones(len(statements), dtype=bool))(statements)
 
 
 def predicted_by_others(

@@ -58,7 +58,6 @@ from trilens.questions.reliability.exclusions import (
 from trilens.questions.reliability.raters import (
     FEW_ANSWERS,
     FOLDS,
-    HeldOut,
     RaterCheck,
     Verdict,
     as_each_sees,
@@ -530,7 +529,7 @@ def _held_out(
         rows = np.flatnonzero([verdicts[r] not in words.OTHER_VIEWS for r in inside])
         if len(rows):
             # what those of another view get wrong, the map of the others does not know
-            last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
+            last, inside = last.take(rows), inside[rows]
             part = part.take(rows)
         careless = np.array([verdicts[r] == "careless" for r in inside])
         own = None if noise else as_each_sees(part, inside, careless, fitted)
