@@ -15,11 +15,7 @@ from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import to_power
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
-from trilens.calibration import (
-    COMPARED_ANSWERS,
-    COMPARED_RATERS,
-    RATER_PERMUTATIONS,
-)
+from trilens.calibration import COMPARED_ANSWERS, COMPARED_RATERS, RATER_PERMUTATIONS
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit

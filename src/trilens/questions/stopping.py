@@ -23,12 +23,7 @@ from trilens._tabular import counted, table
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, statements_of, with_fit
-from trilens.calibration import (
-    EVEN_LOOKS,
-    FIRST_LOOK,
-    LOOK_GROWTH,
-    STOPPING_DRAWS,
-)
+from trilens.calibration import EVEN_LOOKS, FIRST_LOOK, LOOK_GROWTH, STOPPING_DRAWS
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How

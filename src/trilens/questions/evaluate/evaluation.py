@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, overload
 
@@ -23,9 +23,7 @@ from trilens.agreement import (
     spread,
 )
 from trilens.ask import Data, is_enough, opened, statements_of
-from trilens.calibration import (
-    MODELS_SIGNIFICANCE,
-)
+from trilens.calibration import MODELS_SIGNIFICANCE
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.descent import part_of
 from trilens.maps.fitted import Fit, fit
@@ -296,21 +294,25 @@ def evaluate(
             f"only vectors can be aligned; give {option('embedding')}, or leave aligned out",
             parameter="aligned",
         )
-    if embedding is not None:
-        said = (
-            by_aligned_embedding(given, embedding, metric, seed)
-            if aligned
-            else by_embedding(given, embedding, metric)
-        )
-    elif distances is not None:
-        said = by_distances(given, distances)
+    if aligned:
+        said = by_aligned_embedding(given, embedding, metric, seed)
     else:
-        said = by_answers(given, answers)
+        said = _predictions(given, embedding, distances, answers, metric)
     if yardstick is None:
         yardstick = yardstick_of(given, seed, fitted)
-    elif not isinstance(yardstick, Yardstick):
-        raise wrong("yardstick", yardstick, "a Yardstick, or None")
     return evaluated(str(name), given, said, yardstick, seed)
+
+
+def _predictions(
+    given: Statements,
+    embedding: Any = None,
+    distances: Any = None,
+    answers: Any = None,
+    metric: Metric = "euclidean",
+) -> Predictions:
+    if embedding is not None:
+        return by_embedding(given, embedding, metric)
+    return by_answers(given, answers) if distances is None else by_distances(given, distances)
 
 
 def evaluated(
@@ -474,18 +476,10 @@ class AnswerClusters:
         return "question" if self.rater is None else "rater and question"
 
     @property
-    def fewest(self) -> int:
-        """How many clusters there are of the scarcer sort."""
-        questions = int(self.question.max()) + 1
-        return questions if self.rater is None else min(questions, self.n_raters)
-
-    @property
     def caution(self) -> str | None:
         """What the intervals rest on, where that is little."""
         if self.rater is None:
-            if self.n_raters == 0:
-                return None
-            return few_raters(self.n_raters)
+            return few_raters(self.n_raters) if self.n_raters else None
         return mostly_one_rater(self.most) if gave_much(self.most, self.n_raters) else None
 
     def mean(self, values: FloatArray) -> ClusteredMean:
@@ -502,7 +496,8 @@ class AnswerClusters:
         """
         assert self.rater is not None
         if np.ptp(values) == 0:
-            return ClusteredMean(float(values[0]), 0.0, float(max(self.fewest - 1, 1)))
+            fewest = min(int(self.question.max()) + 1, self.n_raters)
+            return ClusteredMean(float(values[0]), 0.0, float(max(fewest - 1, 1)))
         count = np.bincount(self.rater).astype(np.float64)
         own = np.bincount(self.rater, values) / count
         inside = float(((values - own[self.rater]) ** 2).sum())
@@ -582,12 +577,15 @@ def compare_all(
         said = by_aligned_embedding(statements, **models[name], seed=seed, progress=part)
         bent.append(evaluated(name, statements, said, yardstick, seed))
     raw = [
-        evaluate(statements, name=name, **given, yardstick=yardstick, random_state=random_state)
+        evaluated(name, statements, _predictions(statements, **given), yardstick, seed)
         for name, given in models.items()
     ]
     if progress is not None:
         progress(1.0)
-    return compare_models(raw, aligned=bent or None, random_state=random_state)
+    found = compare_models(raw, random_state=seed)
+    if not bent:
+        return found
+    return replace(found, aligned=compare_models(bent, random_state=seed))
 
 
 @dataclass(frozen=True)
@@ -708,19 +706,13 @@ class Comparison(Tabular):
 
 
 def compare_models(
-    evaluations: Sequence[Evaluation],
-    *,
-    aligned: Sequence[Evaluation] | None = None,
-    random_state: RandomState = 0,
+    evaluations: Sequence[Evaluation], *, random_state: RandomState = 0
 ) -> Comparison:
     """Compare evaluations of the same statements.
 
     Parameters
     ----------
     evaluations : list of Evaluation
-    aligned : list of Evaluation, optional
-        The same models after a linear map (``evaluate(..., aligned=True)``), compared with each
-        other.
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -745,7 +737,7 @@ def compare_models(
             f"two models have the name {twice[0]!r}; give each its own with {option('name')}"
         )
     S = listed[0].statements
-    if any(not _same(S, each.statements) for each in listed[1:]):
+    if any(each.statements != S for each in listed[1:]):
         raise ParameterError(
             "the evaluations are of different statements; evaluate all models on the same ones"
         )
@@ -773,15 +765,6 @@ def compare_models(
             )
             for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)
         ),
-        None if aligned is None else compare_models(aligned, random_state=random_state),
-    )
-
-
-def _same(one: Statements, other: Statements) -> bool:
-    return one is other or (
-        one.kind == other.kind
-        and one.names == other.names
-        and np.array_equal(one.triples, other.triples)
     )
 
 

@@ -8,10 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.calibration import (
-    BEYOND_MODEL,
-    FEWEST_RATERS_THAT_TELL,
-)
+from trilens.calibration import BEYOND_MODEL, FEWEST_RATERS_THAT_TELL
 from trilens.kinds import Kind, chance
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.depth import medoid_set

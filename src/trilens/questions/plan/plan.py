@@ -15,10 +15,7 @@ from trilens._parameters import check_progress, one_of, real_number, seed_of, wh
 from trilens._tabular import Tabular, counted, facts
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
-from trilens.calibration import (
-    FEWEST_RATERS_THAT_TELL,
-    PLAN_LEVEL,
-)
+from trilens.calibration import FEWEST_RATERS_THAT_TELL, PLAN_LEVEL
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.maps.likelihood import in_own_order

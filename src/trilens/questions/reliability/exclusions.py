@@ -11,11 +11,9 @@ import numpy as np
 from trilens import words
 from trilens._parameters import shown, wrong
 from trilens._tabular import AsDict
-from trilens._typing import AnyArray, BoolArray
+from trilens._typing import AnyArray, BoolArray, IntArray
 from trilens.ask import in_ids_of
-from trilens.calibration import (
-    CATCH_TRIALS_PASSED,
-)
+from trilens.calibration import CATCH_TRIALS_PASSED
 from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import answer_column
 from trilens.questions.reliability.raters import RaterCheck
@@ -31,17 +29,8 @@ CatchLike: TypeAlias = Statements | Iterable[Any]
 _NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
 
 
-@dataclass(frozen=True, eq=False)
-class Catch:
-    """Test questions, whose correct answer is known."""
-
-    #: (m,): which answers are to such questions, and which of them are correct.
-    asked: BoolArray
-    right: BoolArray
-
-
-def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
-    """Find the answers to test questions.
+def catch_questions(statements: Statements, catch: CatchLike | None) -> IntArray:
+    """Find the answers to test questions: 1 for a correct one, 0 for a wrong one, else -1.
 
     Parameters
     ----------
@@ -55,16 +44,14 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
     >>> S = Statements(
     ...     [[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"], kind="central"
     ... )
-    >>> found = catch_questions(S, Statements([[1, 2, 0]], names=["a", "b", "c"], kind="central"))
-    >>> found.asked.tolist(), found.right.tolist()
-    ([True, True, False], [False, True, False])
-    >>> catch_questions(S, ["b", "", None]).right.tolist()
-    [False, False, False]
+    >>> right = Statements([[1, 2, 0]], names=["a", "b", "c"], kind="central")
+    >>> catch_questions(S, right).tolist(), catch_questions(S, ["b", "", None]).tolist()
+    ([0, 1, -1], [0, -1, -1])
     """
     m = len(statements)
-    nothing = np.zeros(m, dtype=bool)
+    found = np.full(m, -1)
     if catch is None:
-        return Catch(nothing, nothing)
+        return found
     given = statements.triples[:, answer_column(statements.kind)]
     if isinstance(catch, Statements):
         key, answer, _ = question_keys(statements)
@@ -78,7 +65,7 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
                 parameter="catch",
             )
         wanted = np.array([right_of.get(k, -1) for k in key.tolist()])
-        return Catch(asked, asked & (wanted == answer))
+        return np.where(asked, wanted == answer, found)
     listed = as_list(catch, "catch")
     if len(listed) != m:
         raise ParameterError(
@@ -86,7 +73,6 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
             f"correct answer to each (empty for ordinary questions), or those as Statements",
             parameter="catch",
         )
-    asked, right = nothing.copy(), nothing.copy()
     names = statements.names
     for row, value in enumerate(listed):
         name = "" if is_missing(value) else str(value).strip()
@@ -100,9 +86,8 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
                 f"leave it empty",
                 parameter="catch",
             )
-        asked[row] = True
-        right[row] = names[given[row]] == name
-    return Catch(asked, right)
+        found[row] = names[given[row]] == name
+    return found
 
 
 def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
@@ -166,7 +151,7 @@ def exclusions_of(
     who: AnyArray | None,
     unit: str,
     selection: Selection | None,
-    catch: Catch,
+    catch: IntArray,
     checks: tuple[RaterCheck, ...],
 ) -> tuple[tuple[Exclusion, ...], AnyArray]:
     """The rules in their order, and a mark for each answer.
@@ -195,8 +180,8 @@ def exclusions_of(
         found += [_exclusion(step, True) for step in selection.steps]
         marks[~selection.kept] = "left-out"
         kept = selection.kept.copy()
-    if catch.asked.any():
-        rule("test-question", catch.asked, True)
+    if (catch >= 0).any():
+        rule("test-question", catch >= 0, True)
     if who is None:
         return tuple(found), marks
     text_of = np.array([str(name) for name in who.tolist()])

@@ -604,7 +604,7 @@ def check_raters(
     """A row for each rater.
 
     ``inside`` are the raters of the answers that were held out, of which ``hits`` were predicted;
-    ``tests`` are the test questions asked, and answered correctly, by rater.
+    ``tests`` are the test questions answered correctly, and asked, by rater.
     """
     n = len(names)
     answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
@@ -630,8 +630,8 @@ def check_raters(
             blind_low=float(judgement.low[i]),
             blind_high=float(judgement.high[i]),
             same_place=None if share is None else float(share[i]),
-            catch_asked=tests.get(str(names[i]), (0, 0))[0],
-            catch_right=tests.get(str(names[i]), (0, 0))[1],
+            catch_asked=tests.get(str(names[i]), (0, 0))[1],
+            catch_right=tests.get(str(names[i]), (0, 0))[0],
             judged=verdicts[i] != "not judged",
             verdict=verdicts[i],
             guessing=verdicts[i] == "careless",

@@ -48,7 +48,6 @@ from trilens.questions.reliability.cautions import (
     about_reading,
 )
 from trilens.questions.reliability.exclusions import (
-    Catch,
     CatchLike,
     Exclusion,
     catch_questions,
@@ -297,7 +296,7 @@ def reliability(
     everything = statements_of(given, "reliability")
     labels = None if by is None else groups_given(given, by).labels
     used = _Used.of(everything, catch, repeated, selection)
-    if own is not None and not used.tests.asked.any():
+    if own is not None and (used.tests < 0).all():
         used = replace(used, statements=own)
     elif used.statements is not everything:
         fitted = None  # it is of other answers
@@ -312,7 +311,7 @@ class _Used:
     #: Of all answers: those that are not left out; of these the ones that are no test questions.
     kept: BoolArray
     rows: BoolArray
-    tests: Catch
+    tests: IntArray
     #: Of all answers, those that count for the ceiling.
     counting: BoolArray | None
     selection: Selection | None
@@ -327,7 +326,7 @@ class _Used:
     ) -> _Used:
         kept = _kept(everything, selection)
         tests = catch_questions(everything, catch)
-        rows = kept & ~tests.asked
+        rows = kept & (tests < 0)
         given = everything if rows.all() else everything.take(rows)
         return cls(given, kept, rows, tests, repeated_rows(everything, repeated), selection)
 
@@ -374,12 +373,13 @@ def _checked(
     counting = None if used.counting is None else used.counting[used.rows]
     between, within, no_ceiling = agreement_of(given, counting)
     repeats = repeats_of(between, given.kind)
-    passed = _tests_by_rater(everything, used.kept & tests.asked, tests.right, checks)
+    asked = _all_tests(used, everything, checks)
+    n_asked = int((asked.right >= 0).sum())
     ordered = in_own_order(given)[0]
-    predictions = _held_out(ordered, passed, fitted, seed)
+    fitted, predicted, fields = _held_out(ordered, asked.by_rater(), fitted, seed)
     chances_of = None
-    if predictions.fitted is not None and is_enough(given):
-        chances_of = predictions.fitted.probabilities
+    if fitted is not None and is_enough(given):
+        chances_of = fitted.probabilities
     best, best_ends = reachable_share(between, ordered, chances_of)
     exclusions, marks = exclusions_of(
         everything,
@@ -387,13 +387,13 @@ def _checked(
         unit or "rater",
         used.selection,
         tests,
-        predictions.fields.get("raters", ()),
+        fields.get("raters", ()),
     )
     questions: tuple[Disagreement, ...] = ()
     pairs: tuple[Disagreement, ...] = ()
     if between is not None:
-        asked = ordered if counting is None else in_own_order(given.take(counting))[0]
-        questions, pairs = disagreements(asked, raters_of(asked)[1])
+        counted = ordered if counting is None else in_own_order(given.take(counting))[0]
+        questions, pairs = disagreements(counted, raters_of(counted)[1])
     return Reliability(
         kind=given.kind,
         collected=collected,
@@ -405,7 +405,7 @@ def _checked(
             *about_duplicates(given),
             *about_amounts(who, unit or "rater"),
             *about_design(design(given if once is None else once)),
-            *predictions.cautions,
+            *predicted,
             *about_contradictions(repeats, chance(given.kind)),
         ),
         chance=chance(given.kind),
@@ -421,10 +421,10 @@ def _checked(
         questions=questions,
         pairs=pairs,
         exclusions=exclusions,
-        catch=_tests_passed(used.kept, tests, checks),
+        catch={"asked": n_asked, "right": int((asked.right == 1).sum())} if n_asked else None,
         aside="" if reading is None else own_questions(reading.set_aside),
         groups=groups,
-        **predictions.fields,
+        **fields,
     )
 
 
@@ -459,47 +459,25 @@ def _collected(
     return found
 
 
-def _tests_by_rater(
-    statements: Statements, asked: AnyArray, right: AnyArray, checks: Checks | None
-) -> dict[str, tuple[int, int]]:
-    """The test questions that each rater was asked, and answered rightly."""
-    found: dict[str, tuple[int, int]] = {}
-    if checks is not None:
-        found = {rater: (n, good) for rater, (good, n) in checks.by_rater().items()}
-    who = raters_of(statements)[1]
-    if who is None or not asked.any():
-        return found
-    for rater, good in zip(who[asked].tolist(), right[asked].tolist(), strict=True):
-        count, passed = found.get(str(rater), (0, 0))
-        found[str(rater)] = count + 1, passed + int(good)
-    return found
-
-
-def _tests_passed(kept: BoolArray, tests: Catch, checks: Checks | None) -> dict[str, int] | None:
-    asked, right = int((kept & tests.asked).sum()), int((kept & tests.right).sum())
-    if checks is not None:
-        asked += int((checks.right >= 0).sum())
-        right += int((checks.right == 1).sum())
-    return {"asked": asked, "right": right} if asked else None
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """What predicting some answers from the others says; nothing where they are too few."""
-
-    fitted: Fit | None
-    cautions: tuple[Caution, ...] = ()
-    #: Fields of `Reliability`.
-    fields: dict[str, Any] = field(default_factory=dict)
+def _all_tests(used: _Used, everything: Statements, checks: Checks | None) -> Checks:
+    """The test questions: those that were given, and those that show an object twice."""
+    given = Checks(np.where(used.kept, used.tests, -1), raters_of(everything)[1])
+    parts = [given] if checks is None else [given, checks]
+    raters = [np.full(len(x), "") if x.raters is None else x.raters.astype(str) for x in parts]
+    return Checks(np.concatenate([x.right for x in parts]), np.concatenate(raters))
 
 
 def _held_out(
     given: Statements, tests: dict[str, tuple[int, int]], fitted: Fit | None, seed: int
-) -> _HeldOut:
-    """Predict answers that are in an order of their own; so is the fit in the result."""
+) -> tuple[Fit | None, list[Caution], dict[str, Any]]:
+    """What predicting some answers from the others says; nothing where they are too few.
+
+    The answers are in an order of their own, and so is the fit that is returned. Then come the
+    cautions, and fields of `Reliability`.
+    """
     fitted = None if fitted is None else fitted.canonical[0]
     if not can_hold_out(given):
-        return _HeldOut(fitted)
+        return fitted, [], {}
     unit, who = raters_of(given)
     rows = looked_at(given, seed)
     part = given if len(rows) == len(given) else given.take(rows)
@@ -544,7 +522,7 @@ def _held_out(
         "unit": unit if checks else None,
         "guessing_share": share,
     }
-    return _HeldOut(fitted, tuple(cautions), fields)
+    return fitted, cautions, fields
 
 
 def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
