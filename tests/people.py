@@ -19,6 +19,16 @@ def chances(points, triples, kind, sharp=3.0):
     return P / P.sum(axis=1, keepdims=True)
 
 
+def right(points, asked, kind="central"):
+    """Which answer is the right one: 0 is that of the first side."""
+    return chances(points, asked, kind).argmax(axis=1)
+
+
+def say(asked, answer, kind="central"):
+    """The questions, answered."""
+    return np.take_along_axis(asked, ORDERS[2 if kind == "closer" else 3][answer], axis=1)
+
+
 def draw_questions(rng, n, count):
     return rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)[:, :3]
 
@@ -54,6 +64,6 @@ def survey(
         P = chances(seen, asked, kind, sharp)
         P = (1 - blind) * P + blind / P.shape[1]
         chosen = (rng.random((len(P), 1)) > P.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        rows.append(np.take_along_axis(asked, ORDERS[P.shape[1]][chosen], axis=1))
+        rows.append(say(asked, chosen, kind))
         who += [r] * len(asked)
     return Statements(np.concatenate(rows), n, kind=kind, raters=who)

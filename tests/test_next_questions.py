@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import trilens as tl
+from people import right, say
 from trilens.cli import trilens
 from trilens.errors import ParameterError, StatementError, TrilensError
 from trilens.maps.fitted import Fit, fit_answers
@@ -24,15 +25,7 @@ def answers(
     rng = np.random.default_rng([seed, n, m])
     X = rng.standard_normal((n, 2))
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
-    D = np.linalg.norm(X[:, None] - X, axis=2)
-    a, b, c = asked.T
-    if kind == "closer":
-        right = D[a, b] <= D[a, c]
-        triples = np.where(right[:, None], asked, asked[:, [0, 2, 1]])
-    else:
-        sides = np.stack([D[b, c], D[a, c], D[a, b]], axis=1) * (1 if kind == "central" else -1)
-        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[sides.argmax(axis=1)]
-        triples = np.take_along_axis(asked, order, axis=1)
+    triples = say(asked, right(X, asked, kind), kind)
     return tl.Statements(triples, n, [f"o{i:02d}" for i in range(n)], kind, **fields)
 
 
@@ -153,14 +146,14 @@ def test_many_wrong_comparisons_are_said() -> None:
     S = answers(12, 900, "closer")
     rng = np.random.default_rng(0)
     T = np.where((rng.random(900) < 0.3)[:, None], S.triples[:, [0, 2, 1]], S.triples)
-    few, many, right = (
+    few, many, correct = (
         tl.next_questions(tl.Statements(each, 12, kind="closer"), n=2, rater="new").caution
         for each in (T[:700], T, S.triples[:700])
     )
     assert few is not None
     assert "of the answers are wrong" in few
     assert few.endswith("until there were 60 answers for each object, here 720")
-    assert many is right is None
+    assert many is correct is None
 
 
 def test_questions_on_their_way_do_not_come(central: tl.Statements, known: Fit) -> None:
@@ -346,28 +339,17 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
     X = rng.standard_normal((n, 2))
     true = tl.exact.lens_depth(X, metric="euclidean", normalise=True)
 
-    def answered(asked: np.ndarray) -> np.ndarray:
-        a, b, c = X[asked].transpose(1, 0, 2)
-        sides = [np.linalg.norm(p - q, axis=1) for p, q in ((b, c), (a, c), (a, b))]
-        first = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[np.argmax(sides, axis=0)]
-        return np.take_along_axis(asked, first, axis=1)
-
     def error(S: tl.Statements) -> float:
         return float(np.sqrt(((tl.lens_depth(S) - true) ** 2).mean()))
 
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(200)])
-    S = tl.Statements(answered(asked), n, kind="central")
+    S = tl.Statements(say(asked, right(X, asked)), n, kind="central")
     by_all, by_share = [], []
     for _ in range(4):
         found = tl.next_questions(fit_answers(S, How(2, 0.1)), "medoid", 150, rater="new")
-        S = tl.concatenate(
-            [
-                S,
-                tl.Statements(
-                    answered(found.triples), n, chosen=list(found.reasons), kind="central"
-                ),
-            ]
-        )
+        triples = say(found.triples, right(X, found.triples))
+        more = tl.Statements(triples, n, chosen=list(found.reasons), kind="central")
+        S = tl.concatenate([S, more])
         by_all.append(error(tl.Statements(S.triples, n, kind="central")))
         by_share.append(error(S))
     assert by_all[-1] > 1.1 * by_all[0]  # it grows with the answers

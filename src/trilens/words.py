@@ -478,38 +478,27 @@ _NO_GROUP_TEST = {
 # ---- next questions ---------------------------------------------------------------------------
 
 
-def few_objects_to_choose_by(objects: int, needed: int) -> str:
-    """Why all questions are drawn at random."""
-    return (
-        f"{objects:,} objects are too few to choose by, which needs {needed:,}: all questions are "
-        f"drawn at random"
-    )
-
-
-def few_answers_to_choose_by(answers: int, objects: int, needed: int) -> str:
-    """Why all questions are drawn at random."""
-    return (
-        f"{answers:,} answers about {objects:,} objects are too few to choose by, which needs "
-        f"{needed:,}: all questions are drawn at random"
-    )
-
-
-def choosing_gains_little(wrong: float, per_object: int, answers: int) -> str:
-    """That chosen questions may be no better than random ones."""
-    return (
-        f"about {wrong:.0%} of the answers are wrong: in trials with so many, chosen questions of "
-        f"kind closer told no more than random ones until there were {per_object} answers for each "
-        f"object, here {answers:,}"
-    )
-
-
-def random_ones_are_left_over(asked: int, possible: int) -> str:
-    """That questions that are drawn at random are no random ones any more."""
-    return (
-        f"{asked:,} of all {possible:,} questions have been asked: those drawn at random are now "
-        f"what the chosen ones left, so that depths by counting are off; for a given rater a "
-        f"question may come again"
-    )
+#: Why all questions are drawn at random, or what choosing some of them does not give.
+CHOSEN_NOTES = {
+    "few objects": (
+        "{objects:,} objects are too few to choose by, which needs {needed:,}: all questions are "
+        "drawn at random"
+    ),
+    "few answers": (
+        "{answers:,} answers about {objects:,} objects are too few to choose by, which needs "
+        "{needed:,}: all questions are drawn at random"
+    ),
+    "many wrong": (
+        "about {wrong:.0%} of the answers are wrong: in trials with so many, chosen questions of "
+        "kind closer told no more than random ones until there were {each} answers for each "
+        "object, here {answers:,}"
+    ),
+    "few left": (
+        "{asked:,} of all {possible:,} questions have been asked: those drawn at random are now "
+        "what the chosen ones left, so that depths by counting are off; for a given rater a "
+        "question may come again"
+    ),
+}
 
 
 # ---- stopping ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import combine_pvalues
 
+from people import say
 from trilens import Answers, Statements, compare_groups
 from trilens.errors import ParameterError, TrilensError
 from trilens.maps.fitted import fit_answers
@@ -27,12 +28,11 @@ def _asked(seed, *, raters=12, each=60, other=(), moved=(), tastes=0.3):
     rows, who = [], np.repeat(np.arange(raters), each)
     for r in range(raters):
         seen = (Y if r in other else X) * np.exp(tastes * rng.standard_normal(2))
-        T = np.array([rng.choice(N, 3, replace=False) for _ in range(each)]).T
-        a, b, c = T
+        T = np.array([rng.choice(N, 3, replace=False) for _ in range(each)])
+        a, b, c = T.T
         D = np.sqrt(((seen[:, None] - seen[None]) ** 2).sum(axis=2))
         scores = -4 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, each))
-        order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
-        rows.append(np.take_along_axis(T, order, axis=0).T)
+        rows.append(say(T, scores.argmax(axis=0)))
     names = [f"o{i:02d}" for i in range(N)]
     raters_named = [f"r{r:02d}" for r in who]
     return Statements(np.concatenate(rows), names=names, kind="odd", raters=raters_named)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import trilens as tl
-from people import survey
+from people import draw_questions, right, say, survey
 from trilens.agreement import agreement_between
 from trilens.errors import DissimilarityError, ParameterError, StatementError
 from trilens.questions.evaluate.evaluation import Yardstick, compare_all
@@ -111,15 +111,7 @@ def test_answers_of_the_model_itself(answers):
     from trilens.statements.combine import questions
 
     _, _, triple = questions(answers)
-    said = []
-    for a, b, c in triple.tolist():
-        if answers.kind == "closer":
-            said.append((a, b, c) if D[a, b] < D[a, c] else (a, c, b))
-            continue
-        sides = [D[b, c], D[a, c], D[a, b]]
-        best = int(np.argmax(sides) if answers.kind == "central" else np.argmin(sides))
-        first = (a, b, c)[best]
-        said.append((first, *(x for x in (a, b, c) if x != first)))
+    said = say(triple, right(POINTS, triple, answers.kind), answers.kind)
     model = Statements(said, 20, kind=answers.kind)
     found = tl.evaluate(answers, answers=model, yardstick=NO_CEILING)
     np.testing.assert_allclose(found.right, scores)
@@ -209,16 +201,13 @@ def test_without_repeats_no_ceiling_is_guessed():
 def _crossed(questions, raters, seed=0):
     """All raters answer all questions; a question is easy for all of them, or hard."""
     rng = np.random.default_rng(seed)
-    asked = rng.permuted(np.tile(np.arange(20), (questions, 1)), axis=1)[:, :3]
-    a, b, c = asked.T
-    D = _distances(POINTS, "euclidean")
-    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
+    asked = draw_questions(rng, 20, questions)
+    best = right(POINTS, asked)
     easy = rng.random(questions) < 0.7
     rows, who = [], []
     for rater in range(raters):
         off = np.where(rng.random(questions) < np.where(easy, 0.05, 0.9), 1, 0)
-        order = (best + off)[:, None] + np.arange(3)
-        rows.append(np.take_along_axis(asked, order % 3, axis=1))
+        rows.append(say(asked, (best + off) % 3))
         who.append(np.full(questions, f"r{rater}"))
     return Statements(np.concatenate(rows), 20, raters=np.concatenate(who), kind="central")
 
@@ -265,16 +254,12 @@ def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
 def _unequal(amounts, seed, lapses=0.5):
     """Raters whose shares of lapses are between 0 and ``lapses``; and the accuracy of POINTS."""
     rng = np.random.default_rng(seed)
-    asked = rng.permuted(np.tile(np.arange(20), (sum(amounts), 1)), axis=1)[:, :3]
+    asked = draw_questions(rng, 20, sum(amounts))
     rater = np.repeat(np.arange(len(amounts)), amounts)
-    a, b, c = asked.T
-    D = _distances(POINTS, "euclidean")
-    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
     lapse = rng.random(len(rater)) < rng.uniform(0, lapses, len(amounts))[rater]
-    chosen = np.where(lapse, rng.integers(3, size=len(rater)), best)
-    order = (chosen[:, None] + np.arange(3)) % 3
-    triples = np.take_along_axis(asked, order, axis=1)
-    return Statements(triples, 20, raters=rater, kind="central"), 1 - lapses / 2 * 2 / 3
+    chosen = np.where(lapse, rng.integers(3, size=len(rater)), right(POINTS, asked))
+    S = Statements(say(asked, chosen), 20, raters=rater, kind="central")
+    return S, 1 - lapses / 2 * 2 / 3
 
 
 @pytest.mark.parametrize(
@@ -444,13 +429,9 @@ def test_alignment_in_any_order_of_rows_and_objects(several):
 def test_a_good_model_of_few_raters_has_a_narrow_interval():
     # 94 % of 600 answers of four raters, each of whom agrees about as often
     rng = np.random.default_rng(5)
-    triples = np.array([rng.choice(20, 3, replace=False) for _ in range(600)])
-    D = np.linalg.norm(POINTS[:, None] - POINTS, axis=2)
-    a, b, c = triples.T
-    odd = np.stack([D[b, c], D[a, c], D[a, b]], axis=1).argmin(axis=1)
-    odd = np.where(rng.random(600) < 0.06, (odd + 1) % 3, odd)
-    rows = np.take_along_axis(triples, (odd[:, None] + np.arange(3)) % 3, axis=1)
-    S = Statements(rows, 20, kind="odd", raters=np.arange(600) % 4)
+    asked = draw_questions(rng, 20, 600)
+    odd = (right(POINTS, asked, "odd") + (rng.random(600) < 0.06)) % 3
+    S = Statements(say(asked, odd), 20, kind="odd", raters=np.arange(600) % 4)
     found = tl.evaluate(S, embedding=POINTS)
     assert found.interval[0] > 0.8
     assert found.interval[1] - found.interval[0] < 0.15

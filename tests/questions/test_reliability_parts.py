@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import combine_pvalues
 
-from people import survey
+from people import say, survey
 from trilens.errors import ParameterError
 from trilens.maps.fitted import fit_answers
 from trilens.maps.fitting import How
@@ -100,12 +100,11 @@ def _lists(design, seed, *, other=False, raters=16, per=40):
     rows, who = [], np.repeat(np.arange(raters), per)
     for r in range(raters):
         second = r >= raters // 2
-        a, b, c = T = lists[second].T
+        a, b, c = lists[second].T
         view = X * ([1, 0, 1] if other and second else [1, 1, 0])
         D = np.sqrt(((view[:, None] - view[None]) ** 2).sum(axis=2))
         scores = 3 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, per))
-        order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
-        rows.append(np.take_along_axis(T, order, axis=0).T)
+        rows.append(say(lists[second], scores.argmax(axis=0)))
     S = Statements(np.concatenate(rows), 15, raters=who, kind="central")
     group = (np.arange(raters) >= raters // 2).astype(np.int64)
     fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=20, tol=1e-3))

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular, counted
 from trilens._typing import FloatArray, IntArray, RandomState
@@ -38,6 +37,7 @@ from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
 from trilens.statements.value import checked_field
+from trilens.words import CHOSEN_NOTES
 
 Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -239,10 +239,12 @@ def next_questions(
     caution = None
     if belief is None:
         if inner.n_objects < OBJECTS_BEFORE_CHOOSING:
-            caution = words.few_objects_to_choose_by(inner.n_objects, OBJECTS_BEFORE_CHOOSING)
+            code, needed = "few objects", OBJECTS_BEFORE_CHOOSING
         else:
-            needed = ANSWERS_BEFORE_CHOOSING * inner.n_objects // 3
-            caution = words.few_answers_to_choose_by(len(inner), inner.n_objects, needed)
+            code, needed = "few answers", ANSWERS_BEFORE_CHOOSING * inner.n_objects // 3
+        caution = CHOSEN_NOTES[code].format(
+            answers=len(inner), objects=inner.n_objects, needed=needed
+        )
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
         given_before = question_keys(inner)[0]
@@ -250,9 +252,11 @@ def next_questions(
         wrong_share = belief.model.lapse * wrong_by_chance(inner.kind)
         enough = MANY_WRONG_GAINS_FROM * inner.n_objects
         if inner.kind == "closer" and wrong_share >= MANY_WRONG_CLOSER and len(inner) < enough:
-            caution = words.choosing_gains_little(wrong_share, MANY_WRONG_GAINS_FROM, enough)
+            caution = CHOSEN_NOTES["many wrong"].format(
+                wrong=wrong_share, each=MANY_WRONG_GAINS_FROM, answers=enough
+            )
         if rater is None and inner.chosen is not None and 2 * len(taken) > possible:
-            caution = words.random_ones_are_left_over(len(taken), possible)
+            caution = CHOSEN_NOTES["few left"].format(asked=len(taken), possible=possible)
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]

@@ -300,6 +300,8 @@ def evaluate(
         said = _predictions(given, embedding, distances, answers, metric)
     if yardstick is None:
         yardstick = yardstick_of(given, seed, fitted)
+    elif not isinstance(yardstick, Yardstick):
+        raise wrong("yardstick", yardstick, "a Yardstick, or None")
     return evaluated(str(name), given, said, yardstick, seed)
 
 
