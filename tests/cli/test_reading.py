@@ -67,11 +67,6 @@ def test_bad_rows(file, tmp_path):
 
 #: A file that is refused, the option that the message names, and what that option reads.
 ADVICE = {
-    "columns of three and a choice": (
-        "n,x,y,z,w\n" + "1,a,b,c,c\n2,b,c,a,b\n3,c,a,d,a\n4,d,a,b,a\n" * 5,
-        "--columns chosen=w,shown_1=x,shown_2=y,shown_3=z and --kind central or",
-        ["--columns", "chosen=w,shown_1=x,shown_2=y,shown_3=z", "--kind", "odd"],
-    ),
     "columns that could be anything": (
         "n,x,y,z\n1,a,b,c\n2,b,c,a\n3,c,a,b\n",
         "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'",

@@ -13,7 +13,7 @@ from trilens.kinds import Kind
 from trilens.statements.batch import statements_of
 from trilens.statements.layout import ColumnsLike, column_roles, read_options
 from trilens.statements.names import Names
-from trilens.statements.patterns import first_values, propose, quotable
+from trilens.statements.patterns import first_values, quotable
 
 #: Bytes that are read for a first look, and statements that it shows.
 _BLOCK = 1 << 22
@@ -121,11 +121,7 @@ def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) 
         seen.add(batch)
         S = statements_of(batch, seen.objects(), kind or "central")[:_FIRST]
     except TrilensError as error:
-        proposed = None
-        if columns is None:
-            proposed = propose(names, table.first, header=table.header, kind=options.kind)
-        said = "" if proposed is None else proposed.columns
-        return Look(**facts, columns=said, kind=options.kind, problem=error)
+        return Look(**facts, columns="", kind=options.kind, problem=error)
     raters = None if S.raters is None else tuple(map(str, S.raters.tolist()))
     return Look(**facts, columns=kept, kind=kind, first=tuple(S), raters=raters)
 

@@ -13,11 +13,9 @@ from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, columns as kind_columns
 from trilens.statements.columns import as_list, one_line
 from trilens.statements.patterns import (
-    LEAST,
-    Proposal,
+    by_pattern,
     folded,
     listed_values,
-    propose,
     quotable,
     stranger,
     to_fill_in,
@@ -64,6 +62,8 @@ _KNOWN: dict[str, dict[str, Any]] = {
     "tripletools": {"kind": "closer"},
 }
 
+#: Rows that tell whether the object in the middle was ever chosen.
+_TELLING = 20
 #: What may stand before the ``=``, besides numbers of objects.
 _MAPPABLE = (*NAMES, "ms", "chosen_1", "shown_4", "not_chosen_1", "votes_1")
 
@@ -219,7 +219,7 @@ class ColumnSpec:
     @staticmethod
     def _position(column: str, header: Sequence[str] | None, n: int) -> int | None:
         if header is not None and "{}" in column:
-            return next(iter(numbered(column, header).values()), None)
+            return next(iter(by_pattern(header).get(column, {}).values()), None)
         if header is not None:
             exact = [i for i, name in enumerate(header) if name == column]
             alike = [i for i, name in enumerate(header) if key(column) and key(name) == key(column)]
@@ -229,18 +229,6 @@ class ColumnSpec:
         if column.isascii() and column.isdigit() and 1 <= int(column) <= n:
             return int(column) - 1
         return None
-
-
-def numbered(pattern: str, names: Sequence[str]) -> dict[str, int]:
-    """Where the columns are that a pattern stands for, by what they have in the place of {}.
-
-    >>> numbered("t{}_a", ["who", "t1_a", "t1_b", "t2_a"])
-    {'1': 1, '2': 3}
-    """
-    before, _, after = pattern.partition("{}")
-    wanted = re.compile(rf"{re.escape(before)}(\d+){re.escape(after)}")
-    found = {i: wanted.fullmatch(name.strip()) for i, name in enumerate(names)}
-    return {match[1]: i for i, match in found.items() if match}
 
 
 def column_spec(columns: ColumnsLike | ColumnSpec | None) -> ColumnSpec | None:
@@ -397,15 +385,12 @@ def _plain(
     n = len(names)
     if n != 3:
         numbers = [str(i + 1) for i in range(n)]
-        found = propose(numbers, rows, header=False, kind=kind) if n > 3 else None
-        pick = option("columns", to_fill_in(numbers, {}))
-        if found is not None:
-            pick = f"{option('header', False)} and {found}"
         raise layout_error(
             label,
             f"{n} {'column' if n == 1 else 'columns'} without a header "
             f"that names them: {listed_values(numbers, rows)}; a file without header has three, "
-            f"the singled-out object first: name the columns with {pick}",
+            f"the singled-out object first: name the columns with "
+            f"{option('columns', to_fill_in(numbers, {}))}",
         )
     # what two objects are compared with may be of another sort
     why = "" if kind == "closer" else stranger(rows)
@@ -500,7 +485,7 @@ def _settle_center(
         found[center] = Role("shown_2", None, BY_SIDE)
         return
     bare = found[center].rank < BY_SIDE
-    if kind is None and not bare and len(rows) < LEAST:
+    if kind is None and not bare and len(rows) < _TELLING:
         raise layout_error(
             label,
             f"column {one_line(names[center], 40)!r} may be the middle one of three objects, or "
@@ -611,26 +596,31 @@ def refuse_more_picks(
         )
 
 
-def _of_one_question(names: Sequence[str], kind: Kind | None) -> Proposal | None:
-    """What columns hold that come once for each question, by what their names do not share."""
+def _of_one_question(names: Sequence[str], kind: Kind | None) -> str:
+    """What columns hold that come once for each question, by what their names do not share.
+
+    Empty where the names do not tell.
+    """
     before = {name.partition("{}")[0] for name in names if "{}" in name}
     stem = f"{before.pop()}{{}}" if len(before) == 1 else ""
     found = roles([name.removeprefix(stem).replace("{}", "") for name in names])
     at = by_rank(found)
     fits = complete(at)
     if not fits or "center" in at:
-        return None
+        return ""
     told = fits[0].kind({role: found[i].kind for role, i in at.items()})
-    kinds: tuple[Kind, ...] = ("central", "odd") if told is None and kind is None else ()
     read = [role for role in (*fits[0].required, *OPTIONAL) if role in at]
-    said = ",".join(f"{role}={quotable(names, at[role])}" for role in read)
-    return Proposal(said, kinds, "by their names")
+    said = option("columns", ",".join(f"{role}={quotable(names, at[role])}" for role in read))
+    if told is None and kind is None:
+        asked = " or ".join(option("kind", each) for each in ("central", "odd"))
+        return f"{said} and {asked}, whichever was asked"
+    return said
 
 
 def _unknown(
     table: NamedTable, at: Mapping[str, int], kind: Kind | None
 ) -> FormatError | StatementError:
-    """What to say of columns that no rule fits: a proposal, or their values and a line to fill."""
+    """What to say of columns that no rule fits: their values, and a line to fill in."""
     names, label, row, rows = table.names, table.label, table.header_row, table.first
     place, looks = label, ""
     if row is not None:
@@ -647,17 +637,16 @@ def _unknown(
     if several is not None:
         names, rows = tuple(several[0]), several[1]
         at = by_rank(roles(names))
-    found = None if several is None else _of_one_question(names, kind)
-    found = found or propose(names, rows, header=table.header, kind=kind)
-    advice = f"say what they hold with {found}"
-    if found is None:
-        advice = f"fill in {option('columns', to_fill_in(names, at))}"
-    elif "rater=" not in found.columns:
-        advice += "; if a column names the person, add rater=COLUMN"
+    said = "" if several is None else _of_one_question(names, kind)
+    advice = f"fill in {option('columns', to_fill_in(names, at))}"
+    if said:
+        advice = f"say what they hold with {said}"
+        if "rater=" not in said:
+            advice += "; if a column names the person, add rater=COLUMN"
     stems = [key(name).rstrip("0123456789") for name in names if name[-1:].isdigit()]
     if several is not None:
         advice += ", where {} stands for the numbers of a row's questions"
-    elif found is None and any(stems.count(stem) > 2 for stem in set(stems)):
+    elif any(stems.count(stem) > 2 for stem in set(stems)):
         advice += (
             f"; if each column is a question, give a table of the objects that it shows with "
             f"{option('questions')}"

@@ -25,10 +25,10 @@ from trilens.statements.layout import (
     by_rank,
     column_roles,
     layout_error,
-    numbered,
     refuse_more_picks,
 )
 from trilens.statements.names import is_integer, is_missing
+from trilens.statements.patterns import by_pattern, patterns_of
 from trilens.statements.positions import by_columns, by_words, plain
 from trilens.statements.responses import implied_rows
 from trilens.statements.roles import OPTIONAL, SHOWN, key, roles
@@ -576,7 +576,8 @@ def _blocks(table: NamedTable, spec: ColumnSpec) -> Unfolding:
             f"{', '.join(told)} do not make a question; with {{}}, name all columns of one, such "
             f"as chosen, shown_1, shown_2 and shown_3, or anchor, near and far",
         )
-    columns = {role: numbered(column, table.names) for role, column in spec.repeated.items()}
+    groups = by_pattern(table.names)
+    columns = {role: groups.get(column, {}) for role, column in spec.repeated.items()}
     numbers = next(iter(columns.values()))
     for role, found in columns.items():
         for number in sorted(found.keys() ^ numbers.keys())[:1]:
@@ -588,11 +589,8 @@ def _blocks(table: NamedTable, spec: ColumnSpec) -> Unfolding:
             )
     fixed = tuple(pair for pair in spec.mapping or () if "{}" not in pair[1])
     for role, column in fixed:
-        for pattern in (
-            re.sub(r"\d+", "{}", column, count=1),
-            re.sub(r"\d+(?=\D*$)", "{}", column),
-        ):
-            if "{}" in pattern and numbers.keys() <= numbered(pattern, table.names).keys():
+        for pattern, _ in patterns_of(column):
+            if numbers.keys() <= groups.get(pattern, {}).keys():
                 raise layout_error(
                     table.label,
                     f"{role}={column} is the column of one question, and the others have their "
