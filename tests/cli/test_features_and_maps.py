@@ -10,6 +10,7 @@ import pytest
 import trilens as tl
 from commandline import facts, run
 from featured_study import study
+from trilens.errors import FormatError
 
 NAMES = [f"o{i}" for i in range(30)]
 
@@ -76,9 +77,28 @@ def test_wrong_lines_are_told(folder):
     run("place", folder / "study.fit", folder / "old.csv", status=1)
     said = run("medoid", folder / "old.csv", "--features", folder / "nameless.npy", status=2).stderr
     assert "--objects" in said
-    broken = folder / "broken.fit"
-    broken.write_bytes((folder / "study.fit").read_bytes()[:-200])
-    run("place", broken, folder / "new.csv", status=1)
+
+
+def test_a_file_that_is_called_a_fit_is_never_a_table(folder, tmp_path):
+    np.savez(tmp_path / "foreign.npz", triples=[[0, 1, 2]], kind="odd")
+    for content in (
+        b"a,b,c\nb,c,d\n",
+        (folder / "study.fit").read_bytes()[:-200],
+        (tmp_path / "foreign.npz").read_bytes(),
+    ):
+        file = tmp_path / "x.fit"
+        file.write_bytes(content)
+        for words in (["medoid", file], ["place", file, folder / "new.csv"]):
+            assert "x.fit is no fit" in run(*words, status=1).stderr
+        with pytest.raises(FormatError, match=r"x\.fit is a fit, by its ending, and no table"):
+            tl.medoid(file)
+    # nor is a sound one read as answers whose kind is not known
+    for words in (
+        ["columns", folder / "study.fit"],
+        ["count", folder / "study.fit", "-o", tmp_path / "c.npz"],
+        ["evaluate", folder / "old.csv", "--answers", folder / "study.fit"],
+    ):
+        assert "is a fit, by its ending" in run(*words, status=1).stderr
 
 
 @pytest.mark.slow

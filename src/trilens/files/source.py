@@ -188,6 +188,11 @@ def open_source(path: PathLike) -> Source:
     temporary file.
     """
     name = checked_path(path)
+    if name.lower().endswith(".fit"):
+        raise FormatError(
+            f"{name} is a fit, by its ending, and no table; trilens.load reads it, and questions "
+            f"take it in place of answers"
+        )
     if name == "-":
         return _read_once(Source("standard input", ""))
     if is_url(name):
