@@ -88,10 +88,16 @@ def test_a_file_that_is_called_a_fit_is_never_a_table(folder, tmp_path):
     ):
         file = tmp_path / "x.fit"
         file.write_bytes(content)
-        for words in (["medoid", file], ["place", file, folder / "new.csv"]):
+        for words in (
+            ["medoid", file],
+            ["place", file, folder / "new.csv"],
+            ["evaluate", folder / "old.csv", file],
+        ):
             assert "x.fit is no fit" in run(*words, status=1).stderr
-        with pytest.raises(FormatError, match=r"x\.fit is a fit, by its ending, and no table"):
+        with pytest.raises(FormatError, match=r"x\.fit is no fit"):
             tl.medoid(file)
+        with pytest.raises(FormatError, match=r"x\.fit is a fit, by its ending, and no table"):
+            tl.read_statements(file)
     # nor is a sound one read as answers whose kind is not known
     for words in (
         ["columns", folder / "study.fit"],

@@ -659,23 +659,16 @@ def n_used(answers: Answers, method: str) -> int:
 
 def _of_fit(file: str) -> Answers | None:
     """The answers of a fit that stands in place of FILE; None for any other file."""
-    path = Path(file)
-    if path.suffix.lower() != ".fit" and not (path.is_file() and _is_archive(path)):
-        return None
-    from trilens.answers import Answers
     from trilens.maps.fit_file import is_fit, load
 
-    if path.suffix.lower() != ".fit" and not is_fit(file):
+    if not is_fit(file):
         return None
+    from trilens.answers import Answers
+
     fitted = load(file)
     answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
     answers.fitted = fitted
     return answers
-
-
-def _is_archive(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(2) == b"PK"
 
 
 # ---- files beside FILE --------------------------------------------------------------------------

@@ -145,9 +145,12 @@ def load(path: PathLike) -> Fit:
 
 
 def is_fit(path: Any) -> bool:
-    """Whether a file is a fit, or what is left of one."""
+    """Whether a file is a fit, or is called one: `load` says what is wrong with it."""
     try:
-        with zipfile.ZipFile(checked_path(path)) as archive:
+        name = checked_path(path)
+        if name.lower().endswith(".fit"):
+            return True
+        with zipfile.ZipFile(name) as archive:
             return {f"{_HEADER}.npy", "X.npy"} <= set(archive.namelist())
     except (OSError, zipfile.BadZipFile, FormatError, ValueError, TypeError):
         return False
