@@ -306,9 +306,8 @@ class Answers:
     def _first_table(self) -> AnswerTable:
         """The first of the files, of which it is known what its columns hold."""
         how = self.options | {"kind": None, "counts_from": None, "skip_bad": False}
-        encoding = how.pop("encoding")
-        options, _ = reading_options(**how)
-        first = sources(file_paths(self.source)[0], encoding=encoding)[0]
+        options = reading_options(**how)
+        first = sources(file_paths(self.source)[0], encoding=self.encoding)[0]
         return open_table(first, options)
 
     def judge_kind(self, why: str, fits: Kind | None) -> None:
@@ -495,13 +494,11 @@ class Answers:
         return Statements(self.source, names=named.names, kind=kind)
 
     def _read_with(self, extra: Sequence[str]) -> ReadTables:
-        how = self.options
-        encoding = how.pop("encoding")
-        options, listed = reading_options(**how)
+        options = reading_options(**self.options)
         if self.in_files:
-            found = read_files(self.source, options, listed, extra, encoding=encoding)
+            found = read_files(self.source, options, extra)
         else:
-            found = read_tables([frame_table(self.source, options)], listed, extra)
+            found = read_tables([frame_table(self.source, options)], extra)
         if self._found is None:
             found.reading.warn()
         if not isinstance(self.skip_bad, bool):

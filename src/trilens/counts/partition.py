@@ -147,7 +147,6 @@ class Plan:
     """How partitions are to be counted: plain values, that travel to any process."""
 
     options: ReadOptions
-    encoding: str | None = None
     #: The caller's objects; they tell bad rows, and names from missing cells.
     objects: ObjectList | None = None
     #: Whether bad rows, and files that cannot be read, are left out and reported.
@@ -167,7 +166,6 @@ class Plan:
     def of(
         cls,
         *,
-        encoding: str | None = None,
         skip_bad: bool = False,
         where: Sequence[str] | str = (),
         **reading: Any,
@@ -176,8 +174,8 @@ class Plan:
         conditions = [where] if isinstance(where, str) else as_list(where, "where")
         for text in conditions:
             Condition.of(text).holds(np.zeros(0))
-        options, listed = reading_options(skip_bad=skip_bad, **reading)
-        return cls(options, encoding, listed, skip_bad, where=tuple(conditions))
+        options = reading_options(skip_bad=skip_bad, **reading)
+        return cls(options, options.objects, skip_bad, where=tuple(conditions))
 
     @property
     def known_objects(self) -> ObjectList | None:
@@ -201,7 +199,7 @@ class Plan:
             options.preset,
             options.reason_random,
             sorted(options.listed),
-            self.encoding,
+            options.encoding,
             self.skip_bad,
             None if self.objects is None else [self.objects.known_names, self.objects.keys],
             self.n_objects,
@@ -304,7 +302,7 @@ def each_batch(
 
 
 def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:
-    found = sources(partition.path, encoding=plan.encoding)
+    found = sources(partition.path, encoding=plan.options.encoding)
     who = [partition.rater] if len(found) == 1 else []
     if plan.options.rater_from_name and not who:
         who = [*names_of(found)]  # the files of an archive

@@ -94,9 +94,8 @@ def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) 
     >>> found.first
     (('bus', 'van', 'car'), ('bus', 'van', 'tram'))
     """
-    encoding = reading.pop("encoding", None)
     options = read_options(columns=columns, **reading)
-    source = sources(path, encoding=encoding)[0]
+    source = sources(path, encoding=options.encoding)[0]
     table = opened(source, options)
     numbers = tuple(str(i + 1) for i in range(len(table.names)))
     names = table.names if table.header else numbers

@@ -134,19 +134,20 @@ def read_statements(
     """
     if tell is not None and not callable(tell):
         raise wrong("tell", tell, "a function")
-    options, listed = reading_options(
+    options = reading_options(
         kind=kind,
         columns=columns,
         objects=objects,
         preset=preset,
         header=header,
         counts_from=counts_from,
+        encoding=encoding,
         rater_from_name=rater_from_name,
         questions=questions,
         reason_random=reason_random,
         skip_bad=skip_bad,
     )
-    found = read_files(path, options, listed, encoding=encoding)
+    found = read_files(path, options)
     if not isinstance(skip_bad, bool):
         write_faults(found.reading.faults, skip_bad)
     if tell is not None:
@@ -161,29 +162,22 @@ def reading_options(
     questions: QuestionsLike | None = None,
     skip_bad: bool | PathLike = False,
     **reading: Any,
-) -> tuple[ReadOptions, ObjectList | None]:
-    """How files are to be read, and the caller's objects; parameters as in `read_statements`."""
-    listed = object_list(objects)
-    options = read_options(
+) -> ReadOptions:
+    """How files are to be read; parameters as in `read_statements`."""
+    return read_options(
         **reading,
         questions=question_table(questions),
         skip_bad=True if isinstance(skip_bad, str | os.PathLike) else skip_bad,
-        objects=listed,
+        objects=object_list(objects),
     )
-    return options, listed
 
 
 def read_files(
-    path: PathLike | Sequence[PathLike],
-    options: ReadOptions,
-    listed: ObjectList | None = None,
-    extra: Sequence[str] = (),
-    *,
-    encoding: str | None = None,
+    path: PathLike | Sequence[PathLike], options: ReadOptions, extra: Sequence[str] = ()
 ) -> ReadTables:
     """The statements of files, with further columns, read once."""
-    tables = open_tables(sources(path, encoding=encoding), options)
-    found = read_tables(tables, listed, extra)
+    tables = open_tables(sources(path, encoding=options.encoding), options)
+    found = read_tables(tables, extra)
     notes = (*found.reading.notes, *skipped_files(path))
     return replace(found, reading=replace(found.reading, notes=notes))
 
@@ -273,13 +267,12 @@ class Scan:
     chunk_rows: int
     _tables: tuple[AnswerTable, ...] = field(repr=False)
     _objects: ObjectList = field(repr=False)
-    _listed: ObjectList | None = field(default=None, repr=False)
     _where: tuple[Condition, ...] = ()
 
     def __iter__(self) -> Iterator[Statements]:
         rows = 0
         for table in self._tables:
-            batches = _sound_batches(table, self._objects.integers, self._listed, self._where)
+            batches = _sound_batches(table, self._objects.integers, self._where)
             parts = (statements_of(batch, self._objects, self.kind) for batch in batches)
             for chunk in _in_chunks(parts, self.chunk_rows):
                 rows += len(chunk)
@@ -348,50 +341,49 @@ def scan_statements(
     (('1', '2', '3', '4'), [[[2, 0, 1]], [[0, 1, 3]], [[3, 0, 1]]])
     """
     rows = whole_number("chunk_rows", chunk_rows, least=1)
-    options, listed = reading_options(
+    options = reading_options(
         kind=kind,
         columns=columns,
         objects=objects,
         preset=preset,
         header=header,
         counts_from=counts_from,
+        encoding=encoding,
         rater_from_name=rater_from_name,
         questions=questions,
         reason_random=reason_random,
         skip_bad=skip_bad,
     )
-    found = sources(path_or_glob, encoding=encoding)
-    tables = tuple(open_tables(found, options))
+    tables = tuple(open_tables(sources(path_or_glob, encoding=encoding), options))
     settled = one_kind(tables)
-    every = _all_objects(tables, listed)
+    every = _all_objects(tables)
     texts = [where] if isinstance(where, str) else as_list(where, "where")
     conditions = tuple(map(Condition.of, texts))
-    return Scan(every.n_objects, every.names, settled, rows, tables, every, listed, conditions)
+    return Scan(every.n_objects, every.names, settled, rows, tables, every, conditions)
 
 
 def _sound_batches(
-    table: AnswerTable,
-    integers: bool,
-    listed: ObjectList | None,
-    where: Sequence[Condition] = (),
+    table: AnswerTable, integers: bool, where: Sequence[Condition] = ()
 ) -> Iterator[Batch]:
+    options = table.options
     for batch in table.batches(integers=integers, block_bytes=BLOCK_BYTES, where=where):
-        good = sound(batch, listed, table.stored)[0] if table.options.skip_bad else batch
+        good = sound(batch, options.objects, table.stored)[0] if options.skip_bad else batch
         if len(good):
             yield good
 
 
-def _all_objects(tables: Sequence[AnswerTable], listed: ObjectList | None) -> ObjectList:
+def _all_objects(tables: Sequence[AnswerTable]) -> ObjectList:
     """The objects, from the list, from the files' own lists or from a pass over all rows."""
+    listed = tables[0].options.objects
     if listed is not None and not (listed.may_be_numbered and _by_number(tables, listed)):
         return listed
     stored = stored_objects(tables) if listed is None else None
     if stored is not None:
         return stored
-    batches = (batch for table in tables for batch in _sound_batches(table, True, listed))
+    batches = (batch for table in tables for batch in _sound_batches(table, True))
     first = list(islice(batches, 1))
     _refuse_nothing(tables, len(first))
-    return find_objects(chain(first, batches), tables, listed)[0]
+    return find_objects(chain(first, batches), tables)[0]
 
 
 def _by_number(tables: Sequence[AnswerTable], listed: ObjectList) -> bool:

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from trilens._parameters import whole_number
@@ -94,8 +95,10 @@ class ReadOptions:
     reason_random
         What the column ``reason`` calls questions that were asked at random; any other word then
         stands for one that earlier answers chose.
-    listed
-        The names that the caller lists; a cell with such a name is never a missing one.
+    encoding
+        Of text; None: UTF-8.
+    objects
+        The caller's list of objects.
     questions
         The objects that each question shows, where they stand in a table of their own.
     """
@@ -110,8 +113,14 @@ class ReadOptions:
     skip_bad: bool = False
     rater_from_name: bool = False
     reason_random: tuple[str, ...] = ()
-    listed: frozenset[str] = field(default=frozenset(), repr=False)
+    encoding: str | None = None
+    objects: ObjectList | None = field(default=None, repr=False)
     questions: Questions | None = field(default=None, repr=False)
+
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """The names that the caller lists; a cell with such a name is never a missing one."""
+        return frozenset(() if self.objects is None else self.objects.names)
 
 
 def read_options(
@@ -124,13 +133,11 @@ def read_options(
     skip_bad: bool = False,
     rater_from_name: bool = False,
     reason_random: Sequence[str] | str = (),
+    encoding: str | None = None,
     objects: ObjectList | None = None,
     questions: Questions | None = None,
 ) -> ReadOptions:
-    """The caller's wishes with the preset's; the caller's own go first.
-
-    The names of ``objects`` are never missing cells.
-    """
+    """The caller's wishes with the preset's; the caller's own go first."""
     if preset is not None and not (isinstance(preset, str) and preset in PRESETS):
         raise ParameterError(
             f"the preset is {one_line(repr(preset), 40)}; it must be one of {', '.join(PRESETS)}"
@@ -149,7 +156,8 @@ def read_options(
         skip_bad=skip_bad,
         rater_from_name=rater_from_name,
         reason_random=_words(reason_random),
-        listed=frozenset(() if objects is None else objects.names),
+        encoding=encoding,
+        objects=objects,
         questions=questions,
     )
     return with_preset(options, preset)

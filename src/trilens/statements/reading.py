@@ -239,18 +239,15 @@ class ReadTables:
 
 
 def read_tables(
-    tables: Sequence[AnswerTable],
-    listed: ObjectList | None = None,
-    extra: Sequence[str] = (),
-    *,
-    by_name: bool = False,
+    tables: Sequence[AnswerTable], extra: Sequence[str] = (), *, by_name: bool = False
 ) -> ReadTables:
     """The statements of tables that share their objects, all with the same options.
 
-    ``listed`` are the caller's objects, and ``extra`` columns beyond those that statements have;
-    ``by_name`` says that the statements call the listed objects by their names, never by numbers.
+    ``extra`` are columns beyond those that statements have; ``by_name`` says that the statements
+    call the caller's objects by their names, never by numbers.
     """
     options = tables[0].options
+    listed = options.objects
     kind = one_kind(tables)
     stored = stored_objects(tables) if listed is None else None
     fast = stored is None or stored.integers
@@ -269,7 +266,7 @@ def read_tables(
     objects, notes = listed if by_name else stored, list[str]()
     try:
         if objects is None:
-            objects, notes = find_objects(batches, tables, listed)
+            objects, notes = find_objects(batches, tables)
         found = [statements_of(batch, objects, kind) for batch in batches]
     except StatementError:
         for batch in batches:
@@ -385,11 +382,6 @@ def _files(n: int) -> str:
     return "another file" if n == 1 else f"{n:,} other files"
 
 
-def _stored_names(tables: Sequence[AnswerTable]) -> list[str]:
-    """The objects that some of the tables list."""
-    return [name for table in tables if table.stored is not None for name in table.stored.names]
-
-
 def no_statements(table: AnswerTable, faults: Sequence[Fault] = ()) -> FormatError:
     """The refusal of text without rows."""
     if faults:
@@ -408,12 +400,15 @@ def stored_objects(tables: Sequence[AnswerTable]) -> ObjectList | None:
 
 
 def find_objects(
-    batches: Iterable[Batch], tables: Sequence[AnswerTable], listed: ObjectList | None
+    batches: Iterable[Batch], tables: Sequence[AnswerTable]
 ) -> tuple[ObjectList, list[str]]:
     """The objects of all batches, and how the caller's list was taken."""
+    options = tables[0].options
+    listed = options.objects
     if listed is not None and not listed.may_be_numbered:
         return listed, []
-    options, before = tables[0].options, _stored_names(tables)
+    # the objects that some of the tables list
+    before = [name for table in tables if table.stored for name in table.stored.names]
     names = Names({*options.listed, *before})
     for batch in batches:
         names.add(batch)

@@ -815,7 +815,7 @@ def _of_table(
 
     listed = None if names is None else ObjectList.of(names)
     options = read_options(kind, columns, counts_from=counts_from, objects=listed)
-    found = read_tables([frame_table(table, options)], listed, by_name=True)
+    found = read_tables([frame_table(table, options)], by_name=True)
     found.reading.warn()
     return found.statements
 
