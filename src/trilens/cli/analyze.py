@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, bar, counted, note, print_json
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 #: Options that do not change what the report says.
 _WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows", "cluster")
@@ -37,7 +34,7 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "figures", "quiet", "bad_rows"
 @click.option("--title", help="Title of the report.", show_default="from the name of FILE")
 @options.seed_option
 def command(
-    answers: Answers,
+    answers: options.Answers,
     labels: str | None,
     by: str | None,
     features: tuple[str, ...],
@@ -112,13 +109,13 @@ def _print(facts: dict[str, Any], told: frozenset[str], *, quiet: bool) -> None:
             note(said)
 
 
-def _told(answers: Answers) -> dict[str, str]:
+def _told(answers: options.Answers) -> dict[str, str]:
     """The pictures that the list of objects names."""
     table = None if answers.in_counts else answers.object_table
     return {} if table is None else dict(table.pictures)
 
 
-def _check_pictures(folder: str | None, answers: Answers) -> None:
+def _check_pictures(folder: str | None, answers: options.Answers) -> None:
     """Refuse pictures that cannot be read here before the work begins."""
     files = [*(() if folder is None else Path(folder).iterdir()), *_told(answers).values()]
     if files:

@@ -11,7 +11,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, status
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.classify.classes import Classification
 
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.cluster_option
 @options.table_output("the classes of all objects to a label file")
-def command(answers: Answers, labels: str | None, out: Output, **settings: Any) -> None:
+def command(answers: options.Answers, labels: str | None, out: Output, **settings: Any) -> None:
     """Predict the class of unlabeled objects.
 
     These are the objects that the label file leaves out. Also reports how many hidden labels are

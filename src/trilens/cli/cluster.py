@@ -11,7 +11,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, listed, status
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.cluster.groups import Clusters
 
 #: Of more objects not all members of a group are listed; --output has them.
@@ -38,7 +37,7 @@ _MOST_LISTED = 5000
 @options.seed_option
 @options.cluster_option
 @options.table_output("the groups to a label file")
-def command(answers: Answers, labels: str | None, out: Output, **settings: Any) -> None:
+def command(answers: options.Answers, labels: str | None, out: Output, **settings: Any) -> None:
     """Divide the objects into groups, or name the shape that they form otherwise.
 
     Without --n-clusters, says whether there are groups at all, or a cloud, a line, a ring or arms,

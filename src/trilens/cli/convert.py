@@ -10,7 +10,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.statements import Statements
 
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     help="Keep only rounds (or raters) that answered this question with A. May be repeated.",
 )
 def command(
-    answers: Answers,
+    answers: options.Answers,
     to: str | None,
     tests: tuple[str, ...],
     out: Output,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("depth")
@@ -26,7 +21,7 @@ if TYPE_CHECKING:
 )
 @options.seed_option
 @options.table_output("the table to a file")
-def command(answers: Answers, share: float | None, random_state: int, out: Output) -> None:
+def command(answers: options.Answers, share: float | None, random_state: int, out: Output) -> None:
     """Print how central each object is.
 
     Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
@@ -75,7 +70,7 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
     return out.show(columns, facts, [*about_chosen(answers), said])
 
 
-def _local(answers: Answers, share: float, random_state: int, out: Output) -> None:
+def _local(answers: options.Answers, share: float, random_state: int, out: Output) -> None:
     from trilens.questions.local_depth import local_depth
 
     depth, names = local_depth(answers, share, random_state=random_state), answers.read().names

@@ -12,7 +12,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, note, print_facts, print_json, print_table, save_table
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.counts import Counted
     from trilens.files import Reading
     from trilens.statements import Summary
@@ -26,7 +25,7 @@ _NOT_IN_COUNTS = (
 @partial(options.statement_options, reported=False)
 @options.cluster_option
 @options.table_output("a table of the raters to a file")
-def command(answers: Answers, out: Output) -> None:
+def command(answers: options.Answers, out: Output) -> None:
     """Summarize what was collected.
 
     Statements, objects, coverage, repeated and contradictory questions, raters, response times.

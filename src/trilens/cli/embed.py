@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import ENDINGS, FIGURES, Output, counted, note, save_table
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("embed")
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 )
 @options.seed_option
 def command(
-    answers: Answers,
+    answers: options.Answers,
     comparisons: bool,
     method: str,
     n_components: int | None,
@@ -78,7 +74,7 @@ def _is_figure(path: str | None) -> bool:
 
 
 def _write_distances(
-    answers: Answers, method: str, path: str, random_state: int, out: Output
+    answers: options.Answers, method: str, path: str, random_state: int, out: Output
 ) -> None:
     from trilens.files import refuse_to_overwrite
     from trilens.files.results import check_ending
@@ -101,7 +97,7 @@ def _write_distances(
 
 
 def _write_coordinates(
-    answers: Answers,
+    answers: options.Answers,
     comparisons: bool,
     n_components: int,
     method: str,

@@ -13,7 +13,6 @@ from trilens.cli.options import F
 from trilens.cli.output import Output, bar, counted, note
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.evaluate import Comparison
     from trilens.statements import Statements
 
@@ -51,7 +50,7 @@ def _several(flag: str, help: str) -> Callable[[F], F]:
 @options.table_output("a table of the models to a file")
 @options.seed_option
 def command(
-    answers: Answers,
+    answers: options.Answers,
     models: tuple[str, ...],
     align: bool | None,
     figure: str | None,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, counted, note
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("fit")
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 @options.cluster_option
 @options.seed_option
 def command(
-    answers: Answers,
+    answers: options.Answers,
     features: tuple[str, ...],
     n_components: int | None,
     random_state: int,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, counted, note
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("graph")
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     "Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.", required=True
 )
 @options.seed_option
-def command(answers: Answers, k: int | None, out: Output, **settings: Any) -> None:
+def command(answers: options.Answers, k: int | None, out: Output, **settings: Any) -> None:
     """Write the graph of neighboring objects to a file.
 
     \b

@@ -9,7 +9,6 @@ from trilens.cli import options
 from trilens.cli.output import ENDINGS, FIGURES, Output, listed, note
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.hierarchy import Hierarchy
 
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 )
 @options.images_option
 @options.seed_option
-def command(answers: Answers, images: str | None, random_state: int, out: Output) -> None:
+def command(answers: options.Answers, images: str | None, random_state: int, out: Output) -> None:
     """Draw the objects as a tree.
 
     Prints the branches that the answers support: at least 95 % of the maps that the answers allow

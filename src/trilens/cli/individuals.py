@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trilens.cli import options
 from trilens.cli.output import Output
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("individuals")
 @options.statement_options
 @options.seed_option
 @options.table_output("the raters to a file")
-def command(answers: Answers, random_state: int, out: Output) -> None:
+def command(answers: options.Answers, random_state: int, out: Output) -> None:
     """Find out whether raters see the same things.
 
     Prints whether they differ by more than chance explains, on which dimension, which groups there

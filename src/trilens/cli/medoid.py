@@ -9,7 +9,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, listed
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.medoid import Medoid
 
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 @options.cluster_option
 @options.table_output("the table to a file")
 def command(
-    answers: Answers, labels: str | None, method: str, random_state: int, out: Output
+    answers: options.Answers, labels: str | None, method: str, random_state: int, out: Output
 ) -> None:
     """Find the most central object, overall and within each class.
 

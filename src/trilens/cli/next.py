@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, counted, status
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 #: As in `trilens.questions.next_questions`, without loading it.
 GOALS = ("medoid", "rank", "map", "outliers", "groups")
@@ -34,7 +31,7 @@ GOALS = ("medoid", "rank", "map", "outliers", "groups")
 @options.fit_options
 @options.seed_option
 @options.table_output("the questions to a file")
-def command(answers: Answers, goal: Any, out: Output, **settings: Any) -> None:
+def command(answers: options.Answers, goal: Any, out: Output, **settings: Any) -> None:
     """Choose the questions to ask next.
 
     Keep the column "reason" with the answers: depths by counting, agreement and ceilings use only

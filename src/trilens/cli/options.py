@@ -17,7 +17,7 @@ from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
+    from trilens.answers import Answers as Answers
     from trilens.counts import Counted
     from trilens.files.side_tables import Labels
     from trilens.maps.fitted import Fit

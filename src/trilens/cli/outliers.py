@@ -11,7 +11,6 @@ from trilens.cli import options
 from trilens.cli.output import Output, counted, listed
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.outliers import Outliers
 
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.cluster_option
 @options.table_output("the outliers to a file")
-def command(answers: Answers, out: Output, **settings: Any) -> None:
+def command(answers: options.Answers, out: Output, **settings: Any) -> None:
     """List the objects that are least like the others.
 
     The farthest out comes first. Without --n and --contamination, lists only objects that are

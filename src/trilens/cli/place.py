@@ -11,7 +11,6 @@ from trilens.cli import options
 from trilens.cli.output import ENDINGS, Output, counted
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.maps.fitted import Fit
 
 
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
     "the fit with the new objects in it (.fit).",
     endings=(*ENDINGS, ".fit"),
 )
-def command(map_file: str, answers: Answers | None, features: str | None, out: Output) -> None:
+def command(
+    map_file: str, answers: options.Answers | None, features: str | None, out: Output
+) -> None:
     """Place new objects on the map of a fit.
 
     By answers about them in FILE, by their features, or by both. Objects of the map stay where

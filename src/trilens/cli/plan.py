@@ -11,7 +11,6 @@ from trilens.cli import options
 from trilens.cli.output import FIGURES, Output, bar
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.plan import Plan
     from trilens.questions.plan.goals import Goal
 
@@ -76,7 +75,7 @@ GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
     endings=(".yaml", ".yml"),
 )
 def command(
-    answers: Answers | None,
+    answers: options.Answers | None,
     n_objects: int | None,
     goal: Goal,
     picture: str | None,

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trilens.cli import options
 from trilens.cli.output import Output, counted
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 
 @options.command("reduce")
 @options.statement_options
 @options.output_file("File to write; its ending tells the format.")
 @options.seed_option
-def command(answers: Answers, random_state: int, out: Output) -> None:
+def command(answers: options.Answers, random_state: int, out: Output) -> None:
     """Keep one statement per triple, the majority answer.
 
     Ties are broken at random.

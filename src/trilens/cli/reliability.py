@@ -21,7 +21,6 @@ from trilens.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.reliability import Reliability
     from trilens.questions.reliability.raters import RaterCheck
     from trilens.statements import Statements
@@ -52,7 +51,7 @@ _MOST_RATERS = 20
 @options.folder_option("--figures", "Write the figures to this folder, as SVG, PNG and PDF.")
 @options.seed_option
 def command(
-    answers: Answers,
+    answers: options.Answers,
     by: str | None,
     catch: str | None,
     repeated: str | None,
@@ -187,7 +186,7 @@ def _notes(found: Reliability) -> Iterator[str]:
         yield from found.groups.sentences()
 
 
-def _write(found: Reliability, answers: Answers, output: str) -> None:
+def _write(found: Reliability, answers: options.Answers, output: str) -> None:
     from trilens.files import write_table
 
     if Path(output).suffix.lower() in (".csv", ".tsv"):
@@ -207,7 +206,7 @@ def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     return {**statements.to_arrow().to_pydict(), "mark": marks, "used": used}
 
 
-def _column_or_statements(answers: Answers, given: str) -> Any:
+def _column_or_statements(answers: options.Answers, given: str) -> Any:
     if not Path(given).is_file():
         return _column(answers, given).tolist()
     from trilens.files import read_statements
@@ -215,7 +214,7 @@ def _column_or_statements(answers: Answers, given: str) -> Any:
     return read_statements(given, kind=answers.everything.read().kind)
 
 
-def _repeated(answers: Answers, given: str) -> Any:
+def _repeated(answers: options.Answers, given: str) -> Any:
     if Path(given).is_file():
         return _column_or_statements(answers, given)
     from trilens.questions.reliability.exclusions import is_marked
@@ -223,7 +222,7 @@ def _repeated(answers: Answers, given: str) -> Any:
     return is_marked(_column(answers, given))
 
 
-def _column(answers: Answers, name: str) -> Any:
+def _column(answers: options.Answers, name: str) -> Any:
     """A column of all the answers, also those that are left out."""
     every = answers.everything
     if name.casefold() in ("rater", "round"):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, status
-
-if TYPE_CHECKING:
-    from trilens.answers import Answers
 
 #: As in `trilens.questions.stopping`, without loading it.
 RULES = ("medoid", "map", "groups", "price")
@@ -36,7 +33,7 @@ RULES = ("medoid", "map", "groups", "price")
 @options.fit_options
 @options.seed_option
 @options.json_option
-def command(answers: Answers, rule: Any, as_json: bool, **settings: Any) -> None:
+def command(answers: options.Answers, rule: Any, as_json: bool, **settings: Any) -> None:
     """Say whether there are enough answers.
 
     The answers must be in the order in which they were given; where there is a column answered_at,

@@ -9,7 +9,6 @@ from trilens.cli import options
 from trilens.cli.output import Output
 
 if TYPE_CHECKING:
-    from trilens.answers import Answers
     from trilens.questions.structure import Structure
 
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 @options.fit_options
 @options.seed_option
 @options.table_output("where each object lies to a file")
-def command(answers: Answers, random_state: int, out: Output) -> None:
+def command(answers: options.Answers, random_state: int, out: Output) -> None:
     """Name the shape that the objects form: a part of what trilens cluster prints.
 
     A cloud, a line, a ring, arms, groups or groups in groups. Says "cloud" unless another shape
