@@ -315,7 +315,8 @@ def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kin
 
 def _pass(table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence[str] = ()) -> Pass:
     """The rows that are asked for, some at a time, and of these no more than is needed."""
-    return table.batches(
+    return Pass(
+        table,
         # of bad rows that are skipped, those are too whose time or place is none
         fields=[*fields, "reason", *(("seconds", "place") if plan.skip_bad else ())],
         where=[Condition.of(text) for text in plan.where],

@@ -14,6 +14,7 @@ from trilens.statements.batch import statements_of
 from trilens.statements.layout import ColumnsLike, column_roles, read_options
 from trilens.statements.names import Names
 from trilens.statements.patterns import first_values, quotable
+from trilens.statements.table import Pass
 
 #: Bytes that are read for a first look, and statements that it shows.
 _BLOCK = 1 << 22
@@ -109,7 +110,7 @@ def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) 
     }
     try:
         answers = open_table(source, options)
-        batch = next(iter(answers.batches(block_bytes=_BLOCK)), None)
+        batch = next(iter(Pass(answers, block_bytes=_BLOCK)), None)
         kept = ""
         if columns is not None and options.columns is not None:
             kept = columns if isinstance(columns, str) else ""

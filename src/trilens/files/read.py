@@ -31,7 +31,7 @@ from trilens.statements.reading import (
     stored_objects,
 )
 from trilens.statements.selection import Condition
-from trilens.statements.table import AnswerTable, NamedTable
+from trilens.statements.table import AnswerTable, NamedTable, Pass
 from trilens.statements.unfold import answer_table
 
 #: Bytes of a file that are parsed at a time.
@@ -366,7 +366,7 @@ def _sound_batches(
     table: AnswerTable, integers: bool, where: Sequence[Condition] = ()
 ) -> Iterator[Batch]:
     options = table.options
-    for batch in table.batches(integers=integers, block_bytes=BLOCK_BYTES, where=where):
+    for batch in Pass(table, where=where, integers=integers, block_bytes=BLOCK_BYTES):
         good = sound(batch, options.objects, table.stored)[0] if options.skip_bad else batch
         if len(good):
             yield good
@@ -390,7 +390,7 @@ def _by_number(tables: Sequence[AnswerTable], listed: ObjectList) -> bool:
     """Whether the objects may be ids, or lines of the list, by the first rows."""
     if listed.keys is not None:
         return True
-    batches = (batch for table in tables for batch in table.batches(block_bytes=BLOCK_BYTES))
+    batches = (batch for table in tables for batch in Pass(table, block_bytes=BLOCK_BYTES))
     first = next(batches, None)
     return first is not None and first.integers
 

@@ -7,21 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from trilens._parameters import wrong as wrong_value
 from trilens.errors import FormatError, LabelError, StatementError, TrilensError, option
-from trilens.files.small import small_table
-from trilens.files.source import (
-    PathLike,
-    Source,
-    one_line,
-    open_source,
-    quoted,
-)
+from trilens.files.small import SmallTable, small_table
+from trilens.files.source import PathLike, one_line, open_source, quoted
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, first_wrong
 from trilens.statements.names import is_missing, ordered_names
@@ -30,52 +23,31 @@ from trilens.statements.unfold import Questions
 from trilens.statements.value import shown
 
 
-@dataclass(frozen=True)
-class SideTable:
-    """A kind of small table: its columns, each with what else it may be called, and words about it.
+def _rows(
+    table: SmallTable,
+    columns: Mapping[str, tuple[str, ...]],
+    listed: str,
+    refusal: type[TrilensError] = FormatError,
+) -> Iterator[tuple[list[str], int]]:
+    """The wanted cells of each row as text, and the row's number in the file.
 
-    ``listed`` are the columns and ``holds`` what such a file holds, in words.
+    ``columns`` are those that are wanted, each with what else it may be called, and ``listed`` the
+    same in words; each must be there once.
     """
-
-    columns: Mapping[str, tuple[str, ...]]
-    listed: str
-    holds: str
-    refusal: type[TrilensError] = FormatError
-
-    def rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
-        """The wanted cells of each row as text, and the row's number in the file."""
-        table = small_table(source, self.holds, self.refusal)
-        at = self._positions(table.first)
-        if at is None:
-            raise self.refusal(
-                f"{source.label}: it must have the columns {self.listed}, once each; "
-                f"it has {one_line(', '.join(table.first), 80) or 'none'}"
-            )
-        table = table.headed()
-        table.check_width(self.refusal)
-        for cells, line in zip(table.texts(), table.lines, strict=True):
-            yield [cells[i] for i in at], line
-
-    def _positions(self, names: Sequence[str]) -> list[int] | None:
-        """Where the columns are; None where one is missing or there twice."""
-        header = [name.strip().casefold() for name in names]
-        found = []
-        for name, also in self.columns.items():
-            called = name
-            if name not in header:
-                called = next((other for other in also if header.count(other) == 1), name)
-            if header.count(called) != 1:
-                return None
-            found.append(header.index(called))
-        return found
-
-
-_LABELS = SideTable(
-    LABELS,
-    "object and label",
-    "a label file has the columns object,label",
-    LabelError,
-)
+    header = [name.strip().casefold() for name in table.first]
+    at = []
+    for name, also in columns.items():
+        called = (name, *(other for other in also if name not in header))
+        at += [header.index(each) for each in called if header.count(each) == 1][:1]
+    if len(at) < len(columns):
+        raise refusal(
+            f"{table.label}: it must have the columns {listed}, once each; "
+            f"it has {one_line(', '.join(table.first), 80) or 'none'}"
+        )
+    table = table.headed()
+    table.check_width(refusal)
+    for cells, line in zip(table.texts(), table.lines, strict=True):
+        yield [cells[i] for i in at], line
 
 
 class Labels(dict[str, str]):
@@ -112,11 +84,11 @@ def read_labels(path: PathLike) -> Labels:
     >>> dict(read_labels(file))
     {'44': 'ordinary', '15': 'sports'}
     """
-    source = open_source(path)
+    table = small_table(open_source(path), "a label file has the columns object,label", LabelError)
     labels: dict[str, str] = {}
     lines: dict[str, int] = {}
-    for (name, given), line in _LABELS.rows(source):
-        place = f"{source.label}, row {line:,}"
+    for (name, given), line in _rows(table, LABELS, "object and label", LabelError):
+        place = f"{table.label}, row {line:,}"
         if not name.strip():
             raise LabelError(f"{place}: the object is empty; name it or leave the row out")
         if not given.strip():
@@ -132,9 +104,9 @@ def read_labels(path: PathLike) -> Labels:
         lines.setdefault(name, line)
     if not labels:
         raise LabelError(
-            f"{source.label} has no labels, only a header; add a row for each labeled object"
+            f"{table.label} has no labels, only a header; add a row for each labeled object"
         )
-    return Labels(labels, source.label, lines)
+    return Labels(labels, table.label, lines)
 
 
 def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
@@ -209,8 +181,8 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
     named = dict(part.split("=", 1) for part in (columns or "").split(",") if "=" in part)
     if set(named) - {"rater", "group"}:
         raise FormatError(f"{columns}: name the columns as rater=...,group=...")
-    source = open_source(path)
-    seen = small_table(source, "a table of raters has the columns rater and group").first
+    table = small_table(open_source(path), "a table of raters has the columns rater and group")
+    seen, label = table.first, table.label
     by_role = {role.name: seen[i] for i, role in reversed(roles(seen).items())}
     rater = named.get("rater", by_role.get("rater"))
     group = named.get("group", columns if columns and not named else None)
@@ -220,28 +192,23 @@ def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
         group = next(iter(called or others), None) if called or len(others) == 1 else None
     if rater is None or group is None:
         raise FormatError(
-            f"{source.label}: which column names the raters, and which their groups? The columns "
-            f"are {one_line(', '.join(seen), 120)}: say {source.label}::rater=...,group=..."
+            f"{label}: which column names the raters, and which their groups? The columns "
+            f"are {one_line(', '.join(seen), 120)}: say {label}::rater=...,group=..."
         )
-    columns_of = {name.strip().casefold(): () for name in (rater, group)}
-    wanted = SideTable(columns_of, f"{rater} and {group}", f"it must have {rater} and {group}")
+    wanted = {name.strip().casefold(): () for name in (rater, group)}
     found: dict[str, str] = {}
-    for cells, line in wanted.rows(source):
+    for cells, line in _rows(table, wanted, f"{rater} and {group}"):
         name, given = (cell.strip() for cell in cells)
         if found.setdefault(name, given) != given:
             raise FormatError(
-                f"{source.label}, row {line:,}: rater {name!r} has two groups, "
+                f"{label}, row {line:,}: rater {name!r} has two groups, "
                 f"{found[name]!r} and {given!r}; give one"
             )
     return found
 
 
 #: The pair that is nearer to each other, then the other one.
-_COMPARISONS = SideTable(
-    {"near_1": (), "near_2": (), "far_1": (), "far_2": ()},
-    "near_1, near_2, far_1, far_2",
-    "a file of comparisons has four objects in each row",
-)
+_PAIRS = ("near_1", "near_2", "far_1", "far_2")
 
 
 def read_comparisons(path: PathLike) -> Comparisons:
@@ -263,28 +230,29 @@ def read_comparisons(path: PathLike) -> Comparisons:
     >>> C.rows.tolist(), C.names
     ([[0, 1, 2, 3]], ('red', 'pink', 'blue', 'yellow'))
     """
-    source = open_source(path)
+    table = small_table(open_source(path), "a file of comparisons has four objects in each row")
+    label = table.label
     said: list[list[str]] = []
     lines: list[int] = []
-    for cells, line in _COMPARISONS.rows(source):
+    for cells, line in _rows(table, dict.fromkeys(_PAIRS, ()), ", ".join(_PAIRS)):
         four = [cell.strip() for cell in cells]
         missing = next((name for name in four if is_missing(name)), None)
         if missing is not None:
             raise StatementError(
-                f"{source.label}, row {line:,}: the object {quoted(missing)} is missing; every "
+                f"{label}, row {line:,}: the object {quoted(missing)} is missing; every "
                 f"comparison has four"
             )
         said.append(four)
         lines.append(line)
     if not lines:
-        raise FormatError(f"{source.label} has no comparisons, only a header; add a row for each")
+        raise FormatError(f"{label} has no comparisons, only a header; add a row for each")
     names = ordered_names(list(dict.fromkeys(name for four in said for name in four)))
     ids = {name: i for i, name in enumerate(names)}
     rows = np.array([[ids[name] for name in four] for four in said], dtype=np.int32)
     wrong = first_wrong(rows)
     if wrong is not None:
         raise StatementError(
-            f"{source.label}, row {lines[wrong]:,}: d(A,B) < d(C,D) needs two different pairs of "
+            f"{label}, row {lines[wrong]:,}: d(A,B) < d(C,D) needs two different pairs of "
             f"different objects, not {', '.join(map(quoted, said[wrong]))}"
         )
     return Comparisons(rows, names=names)

@@ -251,7 +251,7 @@ def read_tables(
     kind = one_kind(tables)
     stored = stored_objects(tables) if listed is None else None
     fast = stored is None or stored.integers
-    passes = [table.batches(extra=extra, integers=fast) for table in tables]
+    passes = [Pass(table, extra=extra, integers=fast) for table in tables]
     batches = [batch for each in passes for batch in each]
     faults: list[Fault] = []
     if options.skip_bad:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -299,27 +299,6 @@ class AnswerTable:
         """How messages name it."""
         return self.table.label
 
-    def batches(
-        self,
-        *,
-        fields: Iterable[str] = OPTIONAL,
-        extra: Sequence[str] = (),
-        where: Sequence[Condition] = (),
-        integers: bool = True,
-        block_bytes: int | None = None,
-        groups: RowGroups | None = None,
-    ) -> Pass:
-        """A pass over the rows, in one batch or in batches of about ``block_bytes``.
-
-        ``fields`` are the roles besides the objects that are wanted, as far as there are columns;
-        ``extra`` further columns, by their names or numbers. With ``integers``, a batch whose
-        objects are all called by plain integers comes as such, which is fast; otherwise as text.
-        """
-        groups = groups if self.table.has_groups else None
-        return Pass(
-            self, frozenset(fields), tuple(extra), tuple(where), integers, block_bytes, groups
-        )
-
     @cached_property
     def reason(self) -> int | None:
         """The column that says why a question was asked, in an export of `trilens survey`."""
@@ -344,6 +323,23 @@ class AnswerTable:
 class Pass:
     """One pass over a table: its batches, none of them empty, and what they showed.
 
+    Parameters
+    ----------
+    of : AnswerTable
+    fields
+        The roles besides the objects that are wanted, as far as there are columns.
+    extra
+        Further columns, by their names or numbers.
+    where
+        Conditions that must hold.
+    integers
+        Whether a batch whose objects are all called by plain integers comes as such, which is
+        fast; otherwise as text.
+    block_bytes
+        About how many bytes make a batch; None: all rows.
+    groups
+        Of tables that have them.
+
     Attributes
     ----------
     notes : dict
@@ -359,9 +355,9 @@ class Pass:
     """
 
     of: AnswerTable
-    fields: frozenset[str]
-    extra: tuple[str, ...] = ()
-    where: tuple[Condition, ...] = ()
+    fields: Sequence[str] = OPTIONAL
+    extra: Sequence[str] = ()
+    where: Sequence[Condition] = ()
     integers: bool = True
     block_bytes: int | None = None
     groups: RowGroups | None = None
@@ -408,14 +404,15 @@ class Pass:
             every.setdefault(condition, "text")
         order = {at: k for k, at in enumerate(every)}
         sorts = self._layout.unit == "s"
+        groups = self.groups if table.has_groups else None
         request = Request(
             every,
             self.integers,
             self.block_bytes,
-            self.groups,
+            groups,
             tuple((at, one) for (role, at), one in tests if role != "seconds" or sorts),
         )
-        if self.groups is not None and "seconds" in used and self._told_unit is None:
+        if groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
         for rows in table.read(request):
             self.faults += rows.faults
