@@ -96,7 +96,7 @@ def _embeddings_beat(results: Results) -> Finding:
         for shown in CLASSIFIERS
         for ours in BY_COUNTING
     }
-    counted = quorum(found, len(found))
+    counted = quorum(found)
     if counted.verdict == "not judged":
         return NOT_RUN
     return Finding(counted.ours.split(":")[0] + " comparisons", counted.verdict)
@@ -109,9 +109,9 @@ def _tested_lower(results: Results) -> Finding:
     for tested, other in (("T_ALL", "ALL"), ("T_ALL_REDUCED", "ALL_REDUCED")):
         less = mine.where(collection=tested).minus(mine.where(collection=other))
         found[f"{tested} - {other}"] = quorum(
-            {"lower": below(less), "slightly": at_least(less, -1 / N_TEST)}, 2
+            {"lower": below(less), "slightly": at_least(less, -1 / N_TEST)}
         )
-    return quorum(found, 2)
+    return quorum(found)
 
 
 def _z_scores(results: Results) -> Finding:
@@ -134,8 +134,7 @@ def _map_loss(results: Results) -> Finding:
         {
             f"minus {ours}": below(results.differences(f"{LENS_MAP} k-NN", ours))
             for ours in BY_COUNTING
-        },
-        1.0,
+        }
     )
 
 

@@ -223,7 +223,7 @@ def _as_good(results: Results) -> Finding:
         return NOT_RUN
     top = max(best, key=lambda method: float(best[method].values.mean()))
     others = {method: mine.minus(best[top]) for method, mine in best.items() if method != top}
-    found = quorum({method: at_least(v, -SLIGHTLY) for method, v in others.items()}, len(others))
+    found = quorum({method: at_least(v, -SLIGHTLY) for method, v in others.items()})
     return Finding(f"minus {top}: {found.ours}", found.verdict)
 
 
@@ -246,8 +246,7 @@ def _spreads(results: Results) -> Finding:
         {
             name: Finding(f"{value:.3f}", "agrees" if value > 10 * own else "differs")
             for name, value in sd.items()
-        },
-        len(sd),
+        }
     )
     return Finding(f"Algorithm 5 {own:.4f}; {found.ours}", found.verdict)
 
@@ -271,10 +270,9 @@ def _unweighted_inferior(results: Results) -> Finding:
     less = {name: own.minus(other) for name, other in best.items()}
     return quorum(
         {
-            "below": quorum({name: at_most(v, -ONE_CAR, 4) for name, v in less.items()}, 5),
-            "slightly": quorum({name: at_least(v, -SLIGHTLY) for name, v in less.items()}, 5),
-        },
-        2,
+            "below": quorum({name: at_most(v, -ONE_CAR, 4) for name, v in less.items()}),
+            "slightly": quorum({name: at_least(v, -SLIGHTLY) for name, v in less.items()}),
+        }
     )
 
 
@@ -284,8 +282,7 @@ def _map_purity(results: Results) -> Finding:
         {
             name: at_least(mine.where(collection=name).differences(LENS_MAP, ALG5_WEIGHTED), -0.05)
             for name in COLLECTIONS
-        },
-        4,
+        }
     )
 
 

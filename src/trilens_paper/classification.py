@@ -136,15 +136,11 @@ def _embeddings_better(results: Results, name: str) -> Finding:
     """Every plot against the number of statements: below both algorithms."""
     found = {
         shown: quorum(
-            {
-                f"minus {a}": below(results.where(**where).differences(name, a))
-                for a in (ALG3, ALG4)
-            },
-            2,
+            {f"minus {a}": below(results.where(**where).differences(name, a)) for a in (ALG3, ALG4)}
         )
         for shown, where in AGAINST_NUMBERS.items()
     }
-    counted = quorum(found, len(found))
+    counted = quorum(found)
     rest = [
         f"{f.verdict} {shown} ({f.ours})" for shown, f in found.items() if f.verdict != "agrees"
     ]
@@ -162,8 +158,7 @@ def _five_dimensions(results: Results, name: str) -> Finding:
                 five.where(error_rate=rate).minus(two.where(error_rate=rate)), 0.0, 0.025
             )
             for rate in (0.0, 0.3)
-        },
-        2,
+        }
     )
 
 
@@ -180,8 +175,7 @@ def _up_and_down(results: Results, panel: str) -> Finding:
     }
     up = {f"{a} to {b}" for a, b in RISES}
     return quorum(
-        {name: above(step) if name in up else below(step) for name, step in steps.items()},
-        len(steps),
+        {name: above(step) if name in up else below(step) for name, step in steps.items()}
     )
 
 
@@ -193,7 +187,7 @@ def _return(results: Results, method: str, panel: str) -> FloatArray:
 
 def _both_samplings(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Finding]:
     """Both plots against errorprob, each of which must agree; ``judge`` takes the panel."""
-    return lambda r: quorum({name: judge(r, panel) for name, panel in FIXED.items()}, len(FIXED))
+    return lambda r: quorum({name: judge(r, panel) for name, panel in FIXED.items()})
 
 
 def _gauss_figure(results: Results) -> Figure:
@@ -258,7 +252,7 @@ CLASSIFY_GAUSS = Experiment(
             "Sampling II",
             _both_samplings(
                 lambda r, panel: quorum(
-                    {m: at_least(_return(r, m, panel), 0.2) for m in (ALG4, *EMBEDDINGS)}, 5
+                    {m: at_least(_return(r, m, panel), 0.2) for m in (ALG4, *EMBEDDINGS)}
                 )
             ),
         ),
@@ -352,7 +346,7 @@ def _useful(results: Results, method: str) -> Finding:
         "errorprob 0.1": many.where(panel="I", error_rate=0.1),
         "noiseparam 0.5": many.where(panel="II", noise_param=0.5),
     }
-    return quorum({name: at_most(part.per_run(), 0.45) for name, part in little.items()}, 3)
+    return quorum({name: at_most(part.per_run(), 0.45) for name, part in little.items()})
 
 
 def _more_labels(results: Results, method: str) -> Finding:
@@ -363,10 +357,9 @@ def _more_labels(results: Results, method: str) -> Finding:
     steps = {"400 - 300": many.minus(some), "300 - 200": some.minus(few)}
     return quorum(
         {
-            name: quorum({"less": below(step), "slightly": at_least(step, -0.09)}, 2)
+            name: quorum({"less": below(step), "slightly": at_least(step, -0.09)})
             for name, step in steps.items()
-        },
-        2,
+        }
     )
 
 
@@ -387,14 +380,14 @@ CLASSIFY_USPS = Experiment(
             "statements.",
             "For small values of errorprob or noiseparam; satisfactory and useful",
             "loss at most 0.45, half of it, both, errorprob 0 and 0.1 and noiseparam 0.5",
-            lambda r: quorum({m: _useful(r, m) for m in (ALG3, ALG4)}, 2),
+            lambda r: quorum({m: _useful(r, m) for m in (ALG3, ALG4)}),
             main="Little noise: Algorithms 3 and 4 are far better than chance",
         ),
         Claim(
             "The more labeled digits, the less loss, but slightly (10^6 correct statements).",
             "slightly better results; slightly worse results",
             "below beyond 2 se, by at most 0.09, a tenth of the loss of a random guess, both steps",
-            lambda r: quorum({m: _more_labels(r, m) for m in (ALG3, ALG4)}, 2),
+            lambda r: quorum({m: _more_labels(r, m) for m in (ALG3, ALG4)}),
             why="With 10^6 of the 85,013,600 statements; the paper does not say for which numbers.",
         ),
         Claim(
@@ -408,8 +401,7 @@ CLASSIFY_USPS = Experiment(
                         _at(r, LENS_MAP_KNN, m, rate).minus(_at(r, ALG4, m, rate))
                     )
                     for m, rate in ((1_000_000, 0.0), (10_000_000, 0.3))
-                },
-                2,
+                }
             ),
         ),
     ),

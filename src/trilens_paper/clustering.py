@@ -99,8 +99,7 @@ def _higher_everywhere(results: Results, name: str) -> Finding:
         {
             f"{m:,}": above(best.where(n_statements=m).differences(name, ALG5_WEIGHTED))
             for m in NUMBERS
-        },
-        len(NUMBERS),
+        }
     )
 
 
@@ -112,8 +111,7 @@ def _weights_matter_little(results: Results) -> Finding:
                 best.where(panel=panel).differences(ALG5_WEIGHTED, ALG5_UNWEIGHTED), -0.01, 0.01
             )
             for panel, rate in MOONS_RATES.items()
-        },
-        len(MOONS_RATES),
+        }
     )
 
 
@@ -323,10 +321,7 @@ def _large_k(results: Results, k: int) -> Finding:
         return NOT_RUN
     best, named = _best_clean(results)
     widths = mine.levels("sigma")
-    found = quorum(
-        {f"sigma {s}": near(mine.where(sigma=s).minus(best), 0.0, 0.03) for s in widths},
-        len(widths),
-    )
+    found = quorum({f"sigma {s}": near(mine.where(sigma=s).minus(best), 0.0, 0.03) for s in widths})
     return Finding(f"{found.ours} ({named})", found.verdict)
 
 
@@ -349,8 +344,7 @@ def _weights_of_digits(results: Results) -> Finding:
                 0.01,
             )
             for rate in (0.0, 0.3)
-        },
-        2,
+        }
     )
 
 

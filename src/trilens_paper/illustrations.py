@@ -152,31 +152,17 @@ def _turned(rng: np.random.Generator, radius: FloatArray) -> FloatArray:
 
 def measure_illustrations(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """What the illustrations show, as numbers."""
-    if point.panel == GRAPHS.panel:
-        yield from _measure_graphs(seeds)
-    elif point.panel == DEPTHS.panel:
-        yield from _measure_depths(seeds)
-    elif point.panel == SYMMETRIC.panel:
-        yield from _measure_symmetric(seeds)
-    elif point.panel == DD.panel:
-        yield from _measure_dd(seeds)
-    elif point.panel == THRESHOLD.panel:
-        yield from _measure_thresholding(point, seeds)
-    elif point.panel == LOCAL.panel:
-        yield from _measure_local(seeds)
-    elif point.panel == SPARSE.panel:
-        yield from _measure_sparse(seeds)
-    elif point.panel == SHARED.panel:
-        yield from _measure_shared(seeds)
-    else:
-        # the middle of 18 points is in more lenses than their rim
-        X = seeds.rng("points").standard_normal((N_HEAT, 2))
-        out = np.linalg.norm(X - X.mean(axis=0), axis=1)
-        depth = lens_depth_at(X, X)
-        order = np.argsort(out)
-        yield Measure(
-            LENS, "middle minus rim", float(depth[order[:6]].mean() - depth[order[-6:]].mean())
-        )
+    return _MEASURES[point.panel](seeds)
+
+
+def _measure_lenses(seeds: Seeds) -> Iterator[Measure]:
+    """The middle of 18 points is in more lenses than their rim."""
+    X = seeds.rng("points").standard_normal((N_HEAT, 2))
+    depth = lens_depth_at(X, X)
+    order = np.argsort(np.linalg.norm(X - X.mean(axis=0), axis=1))
+    yield Measure(
+        LENS, "middle minus rim", float(depth[order[:6]].mean() - depth[order[-6:]].mean())
+    )
 
 
 def graph_points(seeds: Seeds) -> Any:
@@ -264,7 +250,7 @@ def _measure_dd(seeds: Seeds) -> Iterator[Measure]:
             yield Measure(method, LOSS, float((predicted != y[2 * N_CLASS :]).mean()), item=item)
 
 
-def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
+def _measure_thresholding(seeds: Seeds) -> Iterator[Measure]:
     """The corrected estimate of the share of points in a lens, and the graph made from it."""
     from scipy.spatial.distance import cdist
 
@@ -370,12 +356,24 @@ def _measure_shared(seeds: Seeds) -> Iterator[Measure]:
         yield Measure(method, WITH_DENSITY, float(spearmanr(local, density)[0]))
 
 
+_MEASURES: dict[str, Callable[[Seeds], Iterator[Measure]]] = {
+    LENSES.panel: _measure_lenses,
+    GRAPHS.panel: _measure_graphs,
+    DEPTHS.panel: _measure_depths,
+    SYMMETRIC.panel: _measure_symmetric,
+    DD.panel: _measure_dd,
+    THRESHOLD.panel: _measure_thresholding,
+    LOCAL.panel: _measure_local,
+    SPARSE.panel: _measure_sparse,
+    SHARED.panel: _measure_shared,
+}
+
+
 def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
     mine = results.where(metric=AT_CENTRE, method=method)
     listed = list(SYMMETRICAL)
     return quorum(
-        {name: at_least(mine.where(item=listed.index(name)).per_run(), 0.99, 2) for name in names},
-        len(names),
+        {name: at_least(mine.where(item=listed.index(name)).per_run(), 0.99, 2) for name in names}
     )
 
 
@@ -521,8 +519,7 @@ ILLUSTRATIONS = Experiment(
                         r.where(method=KNN, metric=CONNECTED, k=k).per_run(), 0.0, 0.9
                     )
                     for k in (1, 3)
-                },
-                2,
+                }
             ),
         ),
         Claim(
@@ -530,11 +527,7 @@ ILLUSTRATIONS = Experiment(
             "tend to have more connections",
             "above beyond 2 se, k = 1, 3 and 10",
             lambda r: quorum(
-                {
-                    f"k {k}": above(r.where(metric=ACROSS, k=k).differences(KRNG, KNN), 1)
-                    for k in KS
-                },
-                3,
+                {f"k {k}": above(r.where(metric=ACROSS, k=k).differences(KRNG, KNN), 1) for k in KS}
             ),
             main="k-RNGs link components more than k-NN graphs do",
         ),
@@ -546,8 +539,7 @@ ILLUSTRATIONS = Experiment(
                 {
                     m: above(r.where(metric="middle minus modes", method=m).per_run())
                     for m in (HALFSPACE, LENS)
-                },
-                2,
+                }
             ),
         ),
         Claim(
@@ -600,8 +592,7 @@ ILLUSTRATIONS = Experiment(
                     "slope": within(r.where(metric=SLOPE).per_run(), 0.98, 1.02),
                     "all pairs": within(r.where(metric=BIAS).per_run(), -0.005, 0.005, 4),
                     "small shares": within(r.where(metric=BIAS_OF_FEW).per_run(), -0.005, 0.005, 4),
-                },
-                3,
+                }
             ),
             main="Known errorprob: corrected lens shares are unbiased",
         ),
@@ -635,8 +626,7 @@ ILLUSTRATIONS = Experiment(
                 {
                     name: at_most(r.where(metric=EDGES, method=name).per_run(), PLANAR, 4)
                     for name in (PLANE, SPACE)
-                },
-                2,
+                }
             ),
         ),
         Claim(

@@ -130,13 +130,13 @@ def _embedding_beats_counting(results: Results, name: str) -> Finding:
     both = {
         f"minus {other}": below(correct.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)
     }
-    return quorum(both, 2)
+    return quorum(both)
 
 
 def _steps(results: Results, method: str) -> Finding:
     """Whether the error rises most from 0.6 to 0.7, in two and in five dimensions."""
     return quorum(
-        {f"dim {dim}": _jump(results.where(panel=panel, method=method)) for panel, dim in JUMPS}, 2
+        {f"dim {dim}": _jump(results.where(panel=panel, method=method)) for panel, dim in JUMPS}
     )
 
 
@@ -185,7 +185,7 @@ def _slower_with_errors(results: Results, name: str, least: float) -> Finding:
             {"error_rate": (0.6, 0.7)},
         )
         both[f"dim {dim}"] = _slower(mine, many, few)
-    return quorum(both, 2)
+    return quorum(both)
 
 
 def _as_fast_with_errors(results: Results, method: str) -> Finding:
@@ -232,8 +232,7 @@ def _turning_times(results: Results, name: str) -> Finding:
         {
             f"dim {dim}": _turn(results.where(panel=panel, method=name).log_seconds())
             for panel, dim in JUMPS
-        },
-        2,
+        }
     )
 
 
@@ -250,7 +249,7 @@ def _turn(times: Results) -> Finding:
             return NOT_RUN
         for sign, judge in ((1, above), (-1, below)):
             found = {end: judge(values) for end, values in ends.items()}
-            verdicts.add(quorum(found, 2).verdict)
+            verdicts.add(quorum(found).verdict)
             least = min(sign * float(values.mean()) for values in ends.values())
             listed = ", ".join(f"{np.exp(v.mean()):.2f} times {end}" for end, v in ends.items())
             found_at[least] = f"at {middle[0]} and {middle[1]} {listed}"
@@ -282,8 +281,7 @@ GAUSS2_CLAIMS = (
             {
                 f"errorprob {rate}": below(r.where(panel=panel).differences(ALG1, CROWD_MEDIAN))
                 for panel, rate in (("a", 0), ("d", 0.3))
-            },
-            2,
+            }
         ),
         main="Algorithm 1 beats Crowd-Median",
     ),
@@ -293,7 +291,7 @@ GAUSS2_CLAIMS = (
         "does not occur until the transition from errorprob=0.6 to errorprob=0.7",
         "the rise from 0.6 to 0.7 above that between any other neighboring errorprobs beyond "
         "2 se in both, each of the six methods",
-        lambda r: quorum({m: _steps(r, m) for m in (ALG1, CROWD_MEDIAN, *EMBEDDINGS)}, 6),
+        lambda r: quorum({m: _steps(r, m) for m in (ALG1, CROWD_MEDIAN, *EMBEDDINGS)}),
         why="That there are 16,170 statements is our choice; with all of them Algorithm 1 and "
         "Crowd-Median jump there (found afterwards).",
         main="The error jumps between errorprob 0.6 and 0.7",
@@ -309,8 +307,7 @@ GAUSS2_CLAIMS = (
             {
                 f"errorprob {rate}": _sampling2_costs(r, uniform, second)
                 for rate, uniform, second in ((0, "a", "m"), (0.3, "b", "n"))
-            },
-            2,
+            }
         ),
         main="Uneven sampling costs Algorithm 1 little",
     ),
@@ -323,8 +320,7 @@ GAUSS2_CLAIMS = (
             {
                 metric: within(_appearances(r, UNIFORM, metric), low, high)
                 for metric, low, high in ((SPREAD, 0.0, 0.1), (BY_GROUP, 0.9, 1.1))
-            },
-            2,
+            }
         ),
     ),
     Claim(
@@ -338,7 +334,7 @@ GAUSS2_CLAIMS = (
         "The times of Algorithm 1 and of Crowd-Median are linear in the number of statements.",
         "grows linearly with the number",
         "log-log slope of CPU seconds from 13,500 to 161,700 in [0.7, 1.3], errorprob 0, both",
-        lambda r: quorum({m: _linear_times(r, m) for m in (ALG1, CROWD_MEDIAN)}, 2),
+        lambda r: quorum({m: _linear_times(r, m) for m in (ALG1, CROWD_MEDIAN)}),
         why="From 65,536 statements on compiled loops take over, faster for each statement; "
         "medoid-network checks the law where all counting is compiled.",
     ),
@@ -346,7 +342,7 @@ GAUSS2_CLAIMS = (
         "The times of Algorithm 1 and of Crowd-Median do not depend on errorprob.",
         "are independent of errorprob",
         "CPU seconds at 0.9 and 1 by those at 0 and 0.1 between 1 / 1.3 and 1.3, both",
-        lambda r: quorum({m: _as_fast_with_errors(r, m) for m in (ALG1, CROWD_MEDIAN)}, 2),
+        lambda r: quorum({m: _as_fast_with_errors(r, m) for m in (ALG1, CROWD_MEDIAN)}),
     ),
     Claim(
         "Algorithm 1 and Crowd-Median take the same time.",
@@ -375,8 +371,7 @@ GAUSS2_CLAIMS = (
                         r.where(method=name), {"panel": five}, {"panel": two}
                     )
                     for rate, two, five in ((0, "a", "c"), (0.3, "b", "d"))
-                },
-                2,
+                }
             )
         ),
         other_programs=True,
@@ -414,9 +409,7 @@ GAUSS2_CLAIMS = (
         "-",
         "the rise from 0.6 to 0.7 above that between any other neighboring errorprobs beyond 2 se, "
         "161,700 statements, both",
-        lambda r: quorum(
-            {m: _jump(r.where(panel=EVERY, method=m)) for m in (ALG1, CROWD_MEDIAN)}, 2
-        ),
+        lambda r: quorum({m: _jump(r.where(panel=EVERY, method=m)) for m in (ALG1, CROWD_MEDIAN)}),
     ),
     Claim(
         "errorprob 0.3, at most 1500 statements: Algorithm 1 is better than the lens map.",
@@ -504,7 +497,7 @@ GAUSS2 = Experiment(
 def _least(results: Results) -> Finding:
     few = results.where(panel="b", n_statements=(500, 1500))
     others = (CROWD_MEDIAN, *EMBEDDINGS)
-    return quorum({other: above(few.differences(other, ALG1)) for other in others}, 5)
+    return quorum({other: above(few.differences(other, ALG1)) for other in others})
 
 
 def _not_superior(results: Results, name: str) -> Finding:
@@ -515,8 +508,7 @@ def _not_superior(results: Results, name: str) -> Finding:
                 results.where(panel=panel).differences(name, ALG1), -0.01
             )
             for panel, rate, dim in (("a", 0, 20), ("b", 0.3, 20), ("d", 0, 10), ("c", 0.3, 10))
-        },
-        4,
+        }
     )
 
 
@@ -546,7 +538,7 @@ def _dearer(results: Results, name: str) -> Finding:
         if not len(more):
             return NOT_RUN
         both[f"errorprob {rate}"] = Finding(f"{np.exp(more.mean()):.1f} times", found.verdict)
-    return quorum(both, 2)
+    return quorum(both)
 
 
 GAUSS20 = Experiment(
@@ -595,8 +587,7 @@ GAUSS20 = Experiment(
             "the rise from 0.6 to 0.7 above that between any other neighboring errorprobs beyond "
             "2 se, each of the six methods, dimension 10",
             lambda r: quorum(
-                {m: _jump(r.where(panel="e", method=m)) for m in (ALG1, CROWD_MEDIAN, *EMBEDDINGS)},
-                6,
+                {m: _jump(r.where(panel="e", method=m)) for m in (ALG1, CROWD_MEDIAN, *EMBEDDINGS)}
             ),
         ),
         Claim(

@@ -148,8 +148,7 @@ def _few(results: Results, one: str, other: str) -> Finding:
         {
             f"errorprob {rate}": below(few.differences(one, other, error_rate=rate))
             for rate in (0.0, 0.3)
-        },
-        2,
+        }
     )
 
 
@@ -169,8 +168,7 @@ def _both_rates(judge: Callable[[Results], Finding]) -> Callable[[Results], Find
         {
             f"errorprob {rate}": judge(r.where(panel="network", error_rate=rate))
             for rate in (0.0, 0.3)
-        },
-        2,
+        }
     )
 
 
@@ -282,7 +280,7 @@ NETWORK = Experiment(
             "Algorithm 1 and Crowd-Median.",
             "more than six times larger",
             "error of GNMDS by the mean error, both methods: above 6; only with --full",
-            lambda r: quorum({m: _six_times(r, m) for m in (ALG1, CROWD_MEDIAN)}, 2),
+            lambda r: quorum({m: _six_times(r, m) for m in (ALG1, CROWD_MEDIAN)}),
         ),
         Claim(
             "10,857,670 correct statements: GNMDS has a relative error of 0.28.",
@@ -335,7 +333,7 @@ NETWORK = Experiment(
             "linear in the number of input statements",
             "log-log slope of CPU seconds against the number in [0.9, 1.1], from 10^6 statements "
             "on, both",
-            lambda r: quorum({m: _linear(r, m) for m in (ALG1, CROWD_MEDIAN)}, 2),
+            lambda r: quorum({m: _linear(r, m) for m in (ALG1, CROWD_MEDIAN)}),
             main="Counting takes time linear in the number of statements",
         ),
         Claim(

@@ -198,7 +198,7 @@ def clear_gap(n_objects: int) -> float:
 
 def _every(settings: dict[str, str], judge: Callable[[str], Finding]) -> Finding:
     """Agrees when it does in every setting; each is a panel with its title."""
-    return quorum({title: judge(panel) for panel, title in settings.items()}, len(settings))
+    return quorum({title: judge(panel) for panel, title in settings.items()})
 
 
 def _clear(results: Results, method: str, panels: dict[str, str], n_objects: int) -> Finding:
@@ -208,7 +208,7 @@ def _clear(results: Results, method: str, panels: dict[str, str], n_objects: int
 
 
 def _two(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Finding]:
-    return lambda r: quorum({m: judge(r, m) for m in (ALG2, CROWD_MEDIAN)}, 2)
+    return lambda r: quorum({m: judge(r, m) for m in (ALG2, CROWD_MEDIAN)})
 
 
 _GAUSS = {"all": "all statements", "quarter": "a quarter, errorprob 0.3"}
@@ -480,8 +480,7 @@ def _other_digits(results: Results, method: str) -> Finding:
         {
             panel.removeprefix(DIGIT): within(mine.where(panel=panel).minus(sixes), -2.0, 2.0, 1)
             for panel in panels
-        },
-        len(panels),
+        }
     )
 
 
@@ -503,7 +502,7 @@ def _usps_difference(panel: str, results: Results) -> FloatArray:
 
 def _slightly_better(results: Results) -> Finding:
     more = _usps_difference("I", results)
-    return quorum({"more": above(more, 2), "at most 1 more": at_most(more, 1.0, 2)}, 2)
+    return quorum({"more": above(more, 2), "at most 1 more": at_most(more, 1.0, 2)})
 
 
 OUTLIERS_USPS = Experiment(

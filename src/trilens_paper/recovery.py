@@ -228,7 +228,7 @@ RECOVERY = Experiment(
             "Conjecture",
             "log-log slope of the largest residual against 20, 40, 80, 160 points at most -0.5, "
             "m = 2, 3 and 5",
-            lambda r: quorum({f"m = {dim}": _comes_back(r, dim) for dim in (2, 3, 5)}, 3),
+            lambda r: quorum({f"m = {dim}": _comes_back(r, dim) for dim in (2, 3, 5)}),
         ),
         Claim(
             "On the line the points do not come back: statements tell the order alone.",

@@ -83,7 +83,7 @@ def _ratio(results: Results) -> Finding:
         verdict = at_least(ratios, np.log(1000)).verdict
         text = f"{np.exp(ratios.mean()):.0f} times ({best(results, name):.3f} s)"
         found[name] = Finding(text, verdict)
-    counted = quorum(found, 4)
+    counted = quorum(found)
     text = f"{ALG1} {best(results, ALG1):.4f} s; {counted.ours}"
     return Finding(text, counted.verdict)
 
@@ -109,7 +109,7 @@ def _order(results: Results) -> Finding:
         if not len(ratios):
             return NOT_RUN
         judged[name] = Finding(f"{np.exp(ratios.mean()):.1f} times", above(ratios).verdict)
-    return quorum(judged, 4)
+    return quorum(judged)
 
 
 def best(results: Results, method: str) -> float:
@@ -126,7 +126,7 @@ def _beside_cblearn(results: Results) -> Finding:
         ratios = theirs.minus(_logs(results, name))
         text = f"{best(results, f'{CBLEARN} {name}'):.2f} s, {np.exp(ratios.mean()):.0f} times ours"
         found[name] = Finding(text, above(ratios).verdict)
-    return quorum(found, 4)
+    return quorum(found)
 
 
 def _figure(results: Results) -> Figure:

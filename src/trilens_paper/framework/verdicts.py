@@ -242,8 +242,8 @@ def _beyond(mean: float, error: float) -> Verdict:
     return "differs" if mean - WIDTH * error > 0 else "undecided"
 
 
-def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
-    """Agrees when at least ``need`` of the findings do (a share where it is a float).
+def quorum(findings: Mapping[str, Finding], need: int | float = 1.0) -> Finding:
+    """Agrees when at least ``need`` of the findings do (a share where it is a float): all of them.
 
     Differs when so many differ that the quorum cannot be reached any more. What was not run may
     still go either way: where the quorum hangs on it, there is no verdict.
