@@ -23,6 +23,6 @@ def test_the_tables_are_those_of_the_journal(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.syspath_prepend(str(_CLAIMS.parents[1] / "benchmarks"))
     import claims
 
-    page = _CLAIMS.read_text()
-    assert claims.with_tables(page, claims.journal()) == page
-    assert claims.with_tables(page, claims.journal()[:50]) != page
+    page, journal = _CLAIMS.read_text(), claims.journal()
+    assert claims.with_tables(page, journal) == page
+    assert claims.with_tables(page, journal[:50]) != page

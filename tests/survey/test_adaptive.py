@@ -90,8 +90,7 @@ def study(
 
 
 def look(app: Running, query: Any) -> Any:
-    with app.survey.database.reading() as connection:
-        return connection.execute(query).all()
+    return app.look(lambda c: c.execute(query).all())
 
 
 def reasons(app: Running) -> Counter[tuple[str, int | None]]:
@@ -120,8 +119,7 @@ def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database
         # 15 are drawn in a round: a quarter of them stays random
         assert found["adaptive", 1] == 11
         assert (found["random", None], found["test", None], found["repeat", None]) == (8, 2, 4)
-        tester = app.joined(test=app.survey.store.test_link())
-        tester.round()
+        app.rater(test=app.survey.store.test_link())
         with app.survey.database.reading() as connection:
             assert ready(connection) == 40 - 11, "test runs take nothing"
             told = model_of(connection)

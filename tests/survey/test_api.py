@@ -43,8 +43,7 @@ def app(
 
 
 def counts(app: Running) -> Status:
-    with app.survey.database.reading() as connection:
-        return status(connection, 0)
+    return app.look(lambda c: status(c, 0))
 
 
 def join(app: Running, **body: Any) -> Any:

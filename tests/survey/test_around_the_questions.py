@@ -84,8 +84,7 @@ def through(client: Client, choose: Callable[[dict[str, Any]], Any] = choose) ->
 
 
 def table(app: Running, kind: str = "central", **more: Any) -> Any:
-    with app.survey.database.reading() as connection:
-        return collect(connection, kind, app.survey.study.minimum, **more)  # type: ignore[arg-type]
+    return app.look(lambda c: collect(c, kind, app.survey.study.minimum, **more))
 
 
 # --- forms, practice and the debriefing -----------------------------------------------------

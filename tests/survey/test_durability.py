@@ -60,24 +60,6 @@ def test_killed_backends_of_postgresql_lose_nothing(
     crowd.close()
 
 
-@pytest.mark.slow  # `test_an_outage_is_over_when_it_is_over` is the same of one database
-def test_a_restarted_postgresql_loses_nothing(
-    folder: Path, postgres: Postgres, postgres_url: str, serve: Any
-) -> None:
-    """The whole database goes down without a word and comes back; the server stays."""
-    server = serve(long_study(folder), "--database", postgres_url)
-    crowd = Crowd(server, size=6, seed=4)
-
-    def cut() -> None:
-        postgres.stop()
-        postgres.start()
-
-    crowd.answer_until({30: cut, 60: server.kill})
-    server.start()
-    assert crowd.check(open_database(folder, postgres_url)) >= 60
-    crowd.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 6])
 def test_four_restarts_of_postgresql_heal_by_themselves(

@@ -47,8 +47,7 @@ def filled(app: Running) -> AnswerTable:
     for _ in range(5):
         question = early.question()
         early.answer(question["token"], question["objects"][0], 2.5)
-    with app.survey.database.reading() as connection:
-        return collect(connection, app.survey.study.kind, app.survey.study.minimum)
+    return app.look(lambda c: collect(c, app.survey.study.kind, app.survey.study.minimum))
 
 
 def test_sets(folder: Path, database: Database) -> None:
@@ -76,8 +75,7 @@ def one_round(
     with running(folder) as app:
         rater = app.joined()
         rater.round(by_test(app, True))
-        with app.survey.database.reading() as connection:
-            return collect(connection, request.param, 1)
+        return app.look(lambda c: collect(c, request.param, 1))
 
 
 def test_an_export_is_what_the_library_reads(one_round: AnswerTable, tmp_path: Path) -> None:
