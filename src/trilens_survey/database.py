@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Engine, create_engine, event, insert, inspect, select
+from sqlalchemy import Engine, create_engine, event, func, insert, inspect, select
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -105,6 +106,23 @@ class Database:
             yield
 
     @contextmanager
+    def alone(self, name: str) -> Iterator[bool]:
+        """Whether no other process is at what has this name; nor will one be until the block ends.
+
+        PostgreSQL lets go of it when the process or its connection dies; SQLite has one process.
+        """
+        if self.embedded:
+            yield True
+            return
+        engine = self.readers(1)
+        try:
+            with engine.connect() as connection:
+                free = select(func.pg_try_advisory_xact_lock(lock_number(name)))
+                yield bool(connection.execute(free).scalar())
+        finally:
+            engine.dispose()
+
+    @contextmanager
     def named_errors(self) -> Iterator[None]:
         """An error of the database becomes one line that names the database."""
         try:
@@ -125,6 +143,11 @@ class Database:
     def label(self) -> str:
         """For messages; without a password."""
         return str(self.file) if self.url is None else self.url.render_as_string()
+
+
+def lock_number(name: str) -> int:
+    """What PostgreSQL calls the lock of this name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
 
 
 def keep_private(file: Path) -> None:

@@ -7,11 +7,9 @@ ready lies in the database, and so does what was found: both survive a restart.
 from __future__ import annotations
 
 import json
-import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -43,9 +41,6 @@ _SECONDS, _AFTER_FAILURE = 2.0, 60.0
 _NEW, _SHARE = 10, 0.05
 #: Questions made ready at once.
 _MOST = 400
-#: A process that makes a model says so again and again; one that has been silent for so many
-#: seconds has died, and another one takes over.
-RENEW_SECONDS, LEASE_SECONDS = 2.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -150,21 +145,17 @@ class Preparation:
         self._database = database
         self._writer = writer
         self._worker = worker or ChildProcess()
-        self._process = secrets.token_hex(8)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(
-        self, assigned: Assignments, read: Callable[[Callable[[Connection], bool]], bool]
+        self, assigned: Assignments, read: Callable[[Callable[[Connection], Any]], Any]
     ) -> None:
         """Begin, if the study has something to prepare or to look at."""
         if self._study.goal is None:
             return
         self._goal = self._study.goal
         self._assigned, self._read = assigned, read
-        if self._database.embedded:
-            # the only process that writes: whatever it finds begun is dead
-            self._writer.submit(lambda c: put_setting(c, "claim", None)).result()
         self._thread = threading.Thread(target=self._run, name="trilens-preparation", daemon=True)
         self._thread.start()
 
@@ -189,58 +180,24 @@ class Preparation:
                 rest = _AFTER_FAILURE
 
     def step(self) -> bool:
-        """Have a model made, if it is time; whether it was."""
+        """Have a model made, if it is time and no other process does it; whether it was."""
         if not self._read(self._due):
             return False
-        claimed = self._writer.submit(self._claim).result()
-        if claimed is None:
-            return False
-        try:
-            with self._renewing():
-                found = self._worker.run(self._task(claimed))
-        except Exception:
-            why = "the next questions could not be chosen; the server's log says why"
-            self._writer.submit(lambda c: self._give_up(c, why)).result()
-            raise
-        self._writer.submit(lambda c: self._keep(c, found)).result()
+        with self._database.alone("model") as alone:
+            if not alone or not self._read(self._due):
+                return False
+            before: Model = self._read(model_of)
+            try:
+                found = self._worker.run(self._task(before))
+            except Exception:
+                self._writer.submit(self._give_up).result()
+                raise
+            self._writer.submit(lambda c: self._keep(c, before, found)).result()
         return True
 
-    @contextmanager
-    def _renewing(self) -> Iterator[None]:
-        """Say until the end of the block that this process is alive, and at work."""
-        done = threading.Event()
-
-        def renew() -> None:
-            while not done.wait(RENEW_SECONDS):
-                with suppress(Exception):  # the database is away: then nobody else sees the claim
-                    self._writer.submit(self._put_claim).result()
-
-        thread = threading.Thread(target=renew, name="trilens-claim", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-    def _put_claim(self, connection: Connection) -> None:
-        claim = {"process": self._process, "renewed": time.time()}
-        put_setting(connection, "claim", json.dumps(claim))
-
-    def _claimed_by_another(self, connection: Connection) -> bool:
-        """Whether another process that is alive makes a model."""
-        stored = get_setting(connection, "claim")
-        if stored is None:
-            return False
-        claim = json.loads(stored)
-        alive = time.time() - claim["renewed"] < LEASE_SECONDS
-        return bool(claim["process"] != self._process and alive)
-
     def _due(self, connection: Connection) -> bool:
-        """Whether there are enough new answers; nobody else may be at it."""
+        """Whether there are enough new answers."""
         model = model_of(connection)
-        if self._claimed_by_another(connection):
-            return False
         answers = count_answers(connection)
         # those that were erased count as new: the model knew them
         new = abs(answers - model.answers)
@@ -258,16 +215,8 @@ class Preparation:
         most = max(design.statements for design in self._assigned.designs.values())
         return answers * most >= look <= count_statements(connection, block.kind, block.objects)
 
-    def _claim(self, connection: Connection) -> Model | None:
-        """Let nobody else do it at the same time; the last model, None if somebody does it."""
-        lock(connection, "model")
-        if not self._due(connection):
-            return None
-        self._put_claim(connection)
-        return model_of(connection)
-
-    def _give_up(self, connection: Connection, why: str) -> None:
-        put_setting(connection, "claim", None)
+    def _give_up(self, connection: Connection) -> None:
+        why = "the next questions could not be chosen; the server's log says why"
         keep_model(connection, replace(model_of(connection), problem=why))
 
     def _task(self, model: Model) -> dict[str, Any]:
@@ -288,15 +237,13 @@ class Preparation:
             "seed": model.number,
         }
 
-    def _keep(self, connection: Connection, found: dict[str, Any]) -> None:
+    def _keep(self, connection: Connection, before: Model, found: dict[str, Any]) -> None:
         """Store the questions instead of those of the last model; close the study if it is time."""
-        lock(connection, "model")
-        if self._claimed_by_another(connection):
-            return  # this one was silent for too long, and another took over
-        put_setting(connection, "claim", None)
-        model = model_of(connection)
+        lock(connection, "keep")
+        if model_of(connection).number != before.number:
+            return  # the database was away for a while, and another process has made a model
         goal, assigned = self._goal, self._assigned
-        number, now = model.number + 1, time.time()
+        number, now = before.number + 1, time.time()
         if goal.adaptive is not None:
             first = self._study.first
             connection.execute(delete(prepared))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError
 
 import trilens as tl
-from studies import Here, Running, edit
+from studies import Here, Postgres, Running, edit
 from trilens.cli import trilens
 from trilens.kinds import KINDS, Kind
 from trilens_survey.database import Database, open_database
@@ -28,7 +27,7 @@ from trilens_survey.preparation import goal_progress, keep_model, model_of, read
 from trilens_survey.questions import Design, Sampler
 from trilens_survey.schema import answers, assignments, log
 from trilens_survey.server import Survey
-from trilens_survey.store.administration import get_setting, resume
+from trilens_survey.store.administration import resume
 from trilens_survey.study import load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
@@ -171,8 +170,10 @@ class Died(BaseException):
     """The end of a process, in the middle of whatever it does."""
 
 
-def _dies_at_work(folder: Path, database: Database) -> None:
-    with study(folder, QUESTIONS, database) as (app, worker):
+def test_a_model_that_a_crash_cut_short_is_made_at_the_next_start(
+    tmp_path: Path, database: Database
+) -> None:
+    with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
         app.rater()
 
         def die(task: dict[str, Any]) -> dict[str, Any]:
@@ -181,49 +182,32 @@ def _dies_at_work(folder: Path, database: Database) -> None:
         worker.run = die
         with pytest.raises(Died):
             app.survey.preparation.step()
-
-
-def test_a_model_that_a_crash_cut_short_is_made_at_the_next_start(tmp_path: Path) -> None:
-    """SQLite has one process: whatever it finds begun at its start is dead."""
-    _dies_at_work(tmp_path / "s", open_database(tmp_path / "s"))
-    with study(tmp_path / "s", "") as (app, _):
+    with study(tmp_path / "s", "", database) as (app, _):
         assert app.survey.preparation.step()
 
 
-def test_the_work_of_a_dead_process_is_taken_over_in_seconds(
-    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+def test_one_process_makes_a_model_and_its_death_is_noticed(
+    tmp_path: Path, postgres: Postgres, postgres_url: str
 ) -> None:
     database = open_database(tmp_path / "s", postgres_url)
-    _dies_at_work(tmp_path / "s", database)
-    with study(tmp_path / "s", "", database) as (app, _):
-        assert not app.survey.preparation.step(), "another process may be alive"
-        now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + 15)
-        assert app.survey.preparation.step()
-
-
-def test_a_process_at_work_says_that_it_is_alive(
-    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trilens_survey.preparation.RENEW_SECONDS", 0.01)
-    with study(tmp_path / "s", QUESTIONS, open_database(tmp_path / "s", postgres_url)) as (
-        app,
-        worker,
-    ):
+    with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
         app.rater()
-        seen: list[float] = []
+        with suppress(OperationalError), database.alone("model") as first:
+            assert first
+            assert not app.survey.preparation.step(), "another process is at it"
+            postgres.kill_backends(postgres_url)  # of a process that dies the connections end
+            assert app.survey.preparation.step()
         made = worker.run
 
         def slowly(task: dict[str, Any]) -> dict[str, Any]:
-            while len(set(seen)) < 3:
-                held = app.look(lambda c: json.loads(get_setting(c, "claim") or "{}"))
-                seen.append(held["renewed"])
+            """Another process has taken over meanwhile."""
+            app.do(lambda c: keep_model(c, replace(model_of(c), number=7)))
             return dict(made(task))
 
         worker.run = slowly
+        app.rater()
         assert app.survey.preparation.step()
-        assert sorted(seen) == seen
-        assert app.look(lambda c: get_setting(c, "claim")) is None
+        assert app.look(model_of).number == 7, "what comes too late is not kept"
 
 
 def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:

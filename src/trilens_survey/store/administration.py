@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import Table
 
+from trilens_survey.database import lock_number
 from trilens_survey.goal import Goal
 from trilens_survey.questions import Design
 from trilens_survey.schema import (
@@ -50,8 +50,7 @@ def lock(connection: Connection, name: str) -> None:
     Whoever looks before they act does so after this: what they see then holds until they commit.
     """
     if connection.dialect.name == "postgresql":
-        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
-        connection.execute(select(func.pg_advisory_xact_lock(number)))
+        connection.execute(select(func.pg_advisory_xact_lock(lock_number(name))))
 
 
 def object_ids(connection: Connection) -> dict[str, int]:
