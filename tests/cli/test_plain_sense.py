@@ -73,7 +73,7 @@ def test_results_begin_with_what_was_found(shapes: Path) -> None:
     for found, said in (
         (tl.reliability(F), "A map of some answers predicts "),
         (tl.cluster(F), "No line, ring, arms or groups"),
-        (tl.cluster(F, 2), "2 groups, by choice"),
+        (tl.cluster(F, 2), "2 groups, as requested"),
     ):
         first, _ = repr(found).splitlines()
         assert first.startswith(f"{type(found).__name__}: {said}")

@@ -22,6 +22,7 @@ from trilens.maps import (
 )
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
+from trilens.statements.combine import triple_codes
 
 import reference
 
@@ -171,12 +172,12 @@ def test_raters_may_be_texts_and_partly_missing():
 
 
 def test_folds_by_rater_predict_new_raters_and_new_questions():
-    from trilens.maps.held_out import folds_by_rater, question_codes
+    from trilens.maps.held_out import folds_by_rater
 
     S = study(n_statements=2000).statements
     S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
     folds = folds_by_rater(S, np.random.default_rng(0))
-    codes = question_codes(S.triples, S.n_objects)
+    codes = triple_codes(S.triples, S.n_objects)
     held = np.zeros(len(S), int)
     for train, test in folds:
         assert not set(S.raters[train]) & set(S.raters[test])
