@@ -141,19 +141,6 @@ CLASSIFIERS = [LensDepthClassifier, KRNGClassifier, MapClassifier]
 
 
 @pytest.mark.parametrize("Classifier", CLASSIFIERS)
-def test_the_index_of_a_series_says_which_object(Classifier):
-    y = pd.Series(["a", "a", "b", "b", None, None])
-    found = Classifier(random_state=0).fit(SIX, y).transduction_.tolist()
-    mixed = y.sample(frac=1, random_state=1)
-    assert Classifier(random_state=0).fit(SIX, mixed).transduction_.tolist() == found
-    named = mixed.rename(str)[:4]
-    part = SIX.objects[[int(i) for i in reversed(named.index)]]
-    fitted = Classifier(random_state=0).fit(part, named)
-    by_name = Classifier(random_state=0).fit(SIX, named.to_dict())
-    assert fitted.transduction_.tolist() == by_name.transduction_.tolist()
-
-
-@pytest.mark.parametrize("Classifier", CLASSIFIERS)
 def test_score_is_the_share_of_the_labels_that_are_found(Classifier):
     model = Classifier(random_state=0).fit(SIX, ["a", "a", "b", "b", None, None])
     found = model.transduction_.tolist()

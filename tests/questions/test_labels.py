@@ -37,6 +37,11 @@ def test_tables_and_names_that_do_not_do() -> None:
         label_of_each(pd.Series({"a": "x", "z": "y"}), NAMES)
     with pytest.raises(LabelError, match="expected a label for each object, or a dict"):
         label_of_each("a", NAMES)
+    twice = pd.DataFrame({"object": ["a", "b", "a"], "label": ["x", "y", "y"]})
+    with pytest.raises(LabelError, match="'a' with 'x' and with 'y'"):
+        label_of_each(twice, NAMES)
+    with pytest.raises(LabelError, match="text 'nan'"):
+        label_of_each(np.array(["x", "y", np.nan]), NAMES)
 
 
 def test_an_index_of_numbers_is_names_unless_it_counts_up() -> None:

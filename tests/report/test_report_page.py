@@ -182,14 +182,6 @@ def test_who_is_in_no_group_is_said(changed):
     assert contradictions(html, changed) == []
 
 
-def test_two_halves_that_differ_are_not_called_alike(changed):
-    half = {"reliability": -0.07, "correlation": -0.04, "low": -0.3, "high": 0.2, "splits": 100}
-    changed["reliability"]["split_half"] = {**half, "unit": "rater"}
-    assert "order the objects differently (split-half reliability -0.07)" in render(changed)
-    changed["reliability"]["split_half"]["reliability"] = 0.9
-    assert "order the objects very similarly" in render(changed)
-
-
 def test_no_fault_is_said_only_without_a_caution(changed):
     assert "caution" in finding(read_page(render(changed)), "answers").said
     changed["reliability"]["cautions"] = []

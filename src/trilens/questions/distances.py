@@ -16,7 +16,7 @@ from trilens.ask import Data, Opened, Points, Question, ask, opened, register
 from trilens.errors import ParameterError
 from trilens.files.results import write_matrix
 from trilens.maps.fitted import Fit
-from trilens.maps.support import Support, support_of_answers
+from trilens.maps.support import support_of_answers
 from trilens.statements import Statements
 from trilens.words import reason
 
@@ -147,25 +147,16 @@ def _of_fit(fitted: Fit) -> Distances:
         mean, squares = mean + own, squares + own**2
     k = len(fitted.draws)
     errors = squareform(np.sqrt(np.maximum(squares / k - (mean / k) ** 2, 0.0)))
-    return _described(fitted.names, fitted.map.X, errors, "choice", fitted.support)
+    matrix, support = squareform(relative_distances(fitted.map.X)), reason(fitted.support.reason)
+    return Distances(fitted.names, matrix, errors, "choice", fitted.map.n_components, support)
 
 
 def _of_points(points: Points) -> Distances:
-    supported = support_of_answers(points.statements)
-    return _described(points.names, points.X, None, points.method, supported)
-
-
-def _described(
-    names: tuple[str, ...],
-    X: FloatArray,
-    errors: FloatArray | None,
-    method: str,
-    supported: Support,
-) -> Distances:
     from scipy.spatial.distance import squareform
 
-    matrix = squareform(relative_distances(X))
-    return Distances(names, matrix, errors, method, int(X.shape[1]), reason(supported.reason))
+    matrix = squareform(relative_distances(points.X))
+    support = reason(support_of_answers(points.statements).reason)
+    return Distances(points.names, matrix, None, points.method, points.X.shape[1], support)
 
 
 def relative_distances(points: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -24,7 +24,7 @@ from trilens.questions.cluster.suggest import (
     have_gaps,
     numbered,
 )
-from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes, is_straight
+from trilens.questions.shapes import LEAST_OBJECTS, Fitted, Shape, Shapes, fit_shapes, is_straight
 from trilens.words import about_groups, about_shape, about_structure
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
@@ -205,9 +205,10 @@ def described(
     )
     moved = None if draws is None else lambda: draws()[:, inside]
     if shape == "groups":
-        made = _of_groups(made, found, numbered(found.labels[inside], made.names))
+        labels = numbered(found.labels[inside], made.names)
+        made = _of_groups(made, found.map, found.shapes, labels)
     elif shape == "line":
-        made = _of_line(made, found, moved)
+        made = _of_line(made, found.map, found.shapes.fits, moved)
     elif shape == "ring":
         made = _of_ring(made, found.map, found.shapes.fits["ring"], moved)
     elif shape == "arms":
@@ -220,16 +221,19 @@ def described(
             missing = -1 if name in ("part", "inner") else np.nan
             among[name] = np.full(len(names), missing, dtype=value.dtype)
             among[name][inside] = value
-    return replace(made, names=names, unassigned=apart, **among)
+    return replace(made, names=names, unassigned=apart, bent=found.bent, **among)
 
 
-def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] | None) -> Structure:
-    assert found.map is not None
-    map_ = found.map
+def _of_line(
+    made: Structure,
+    map_: MapAlongAxes,
+    fits: Mapping[Shape, Fitted],
+    drawn: Callable[[], FloatArray] | None,
+) -> Structure:
     curved = not is_straight(map_.points, map_.errors)
 
     def along(points: FloatArray) -> FloatArray:
-        return _along(points, found.shapes.fits["line"]) if curved else points[:, 0]
+        return _along(points, fits["line"]) if curved else points[:, 0]
 
     raw = along(map_.every)
     low, high = raw.min(), raw.max()
@@ -240,7 +244,7 @@ def _of_line(made: Structure, found: Examined, drawn: Callable[[], FloatArray] |
     if drawn is not None:
         moved = (_places(drawn, map_, along) - raw) / (high - low)
         made = _with_ends(made, position, moved)
-    return replace(made, position=position, bent=found.bent)
+    return replace(made, position=position)
 
 
 def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:
@@ -301,15 +305,14 @@ def _of_arms(made: Structure, map_: MapAlongAxes, arms: Fitted) -> Structure:
     return replace(made, position=near @ arms.along, part=part)
 
 
-def _of_groups(made: Structure, found: Examined, labels: IntArray) -> Structure:
-    assert found.map is not None
-    inner = _divided(found.map, labels)
+def _of_groups(made: Structure, map_: MapAlongAxes, shapes: Shapes, labels: IntArray) -> Structure:
+    inner = _divided(map_, labels)
     if inner is None:
-        inner = _finer(found, labels)
+        inner = _finer(map_, shapes, labels)
     if inner is not None:
         inner = numbered(inner, made.names)
     else:
-        outer = _joined(found.map.every, labels)
+        outer = _joined(map_.every, labels)
         if outer is not None:
             labels, inner = numbered(outer, made.names), labels
     shape: Name = "groups" if inner is None else "groups in groups"
@@ -341,20 +344,18 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
     return None if (found == labels).all() else found
 
 
-def _finer(found: Examined, labels: IntArray) -> IntArray | None:
+def _finer(map_: MapAlongAxes, shapes: Shapes, labels: IntArray) -> IntArray | None:
     """More groups, where these describe the map better and divide at least two of the groups."""
-    if found.map is None or "groups" not in found.shapes.fits:
+    groups = shapes.fits.get("groups")
+    if groups is None or len(groups.knots) <= labels.max() + 1:
         return None
-    groups = found.shapes.fits["groups"]
-    if len(groups.knots) <= labels.max() + 1:
-        return None
-    near = groups.near(found.map.every, found.map.variances).argmax(axis=1)
+    near = groups.near(map_.every, map_.variances).argmax(axis=1)
     table = np.zeros((len(groups.knots), int(labels.max()) + 1))
     np.add.at(table, (near, labels), 1)
     outer = table.argmax(axis=1)
     if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
         return None
-    if not have_gaps(found.map.every, in_order_of_appearance(near)):
+    if not have_gaps(map_.every, in_order_of_appearance(near)):
         return None
     return np.asarray(near, dtype=np.int64)
 

@@ -357,7 +357,7 @@ def _of_fit(fitted: Fit, known: Sequence[Any] | None, wanted: _Wanted) -> Cluste
         fitted.names,
         labels,
         wanted.parameters("choice", points.shape[1]),
-        wanted.n_clusters is not None,
+        wanted,
         known,
         points,
         suggestion=found.suggestion,
@@ -376,7 +376,7 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
     if len(S) == 0:
         # nothing was said: every object is where every other one is
         parameters = wanted.parameters(method, 0, rate)
-        return _described(S.names, np.arange(n) % (number or 1), parameters, bool(number), known)
+        return _described(S.names, np.arange(n) % (number or 1), parameters, wanted, known)
     dim = map_dimension(count_pairs(S)) if n > 1 else 1
     points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
     why = why_no_groups(support_of_answers(S), S)
@@ -398,7 +398,7 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
         S.names,
         labels,
         wanted.parameters(method, points.shape[1], rate),
-        number is not None,
+        wanted,
         known,
         points,
         suggestion=suggestion,
@@ -448,7 +448,7 @@ def _by_krng(
     }
     few = krng.has_few_edges
     suggestion = ClusterSuggestion(1, (), 1, None, ("few edges",)) if few else None
-    return _described(names, krng.labels_, parameters, True, known, suggestion=suggestion)
+    return _described(names, krng.labels_, parameters, wanted, known, suggestion=suggestion)
 
 
 def _of_pairs(
@@ -465,7 +465,7 @@ def _of_pairs(
     points = map_of_pairs(pairs, None, wanted.seed, rate)
     labels = wanted.divide(points, np.zeros(len(names), dtype=np.int64))
     parameters = wanted.parameters("lensmap", points.shape[1], rate)
-    return _described(names, labels, parameters, True, known, points)
+    return _described(names, labels, parameters, wanted, known, points)
 
 
 def _no_correction(error_rate: Any, method: str) -> None:
@@ -477,7 +477,7 @@ def _described(
     names: tuple[str, ...],
     labels: IntArray,
     parameters: dict[str, Any],
-    given: bool,
+    wanted: _Wanted,
     known: Sequence[Any] | None,
     points: FloatArray | None = None,
     *,
@@ -523,7 +523,7 @@ def _described(
         labels,
         names,
         number,
-        given,
+        wanted.n_clusters is not None,
         parameters,
         tuple(groups),
         suggestion,
