@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from trilens.cli import trilens
+from commandline import facts
 from trilens.files import write_statements, write_table
 from trilens.simulate import mixture, simulate_statements, study
 from trilens.statements import Statements
@@ -41,29 +38,23 @@ COLLECTIONS = {
 }
 
 
-def _run(*arguments: object) -> dict:
-    result = CliRunner().invoke(trilens, [*map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def _labels(names: tuple[str, ...]) -> dict[str, list[str]]:
     shown = [name for i, name in enumerate(names) if i % 3]
     return {"object": shown, "label": [f"class {i % 2}" for i in range(len(shown))]}
 
 
 def _check(file, labels, folder, seed):
-    whole = _run("analyze", file, "--labels", labels, "--seed", seed)
+    whole = facts("analyze", file, "--labels", labels, "--seed", seed)
     given = ("--labels", labels, "--seed", seed)
-    described = _run("describe", file)
+    described = facts("describe", file)
     assert described.pop("reading")["files"] == [str(file)]  # how the file was read; no finding
     assert whole["describe"] == described
-    assert whole["reliability"] == _run("reliability", file, "--seed", seed)
-    assert whole["medoid"] == _run("medoid", file, *given)
-    assert whole["outliers"] == _run("outliers", file, "--seed", seed)
-    assert whole["cluster"] == _run("cluster", file, *given)
-    assert whole["classify"] == _run("classify", file, *given)
-    assert whole["graph"] == _run("graph", file, "-o", folder / "edges.csv", "--seed", seed)
+    assert whole["reliability"] == facts("reliability", file, "--seed", seed)
+    assert whole["medoid"] == facts("medoid", file, *given)
+    assert whole["outliers"] == facts("outliers", file, "--seed", seed)
+    assert whole["cluster"] == facts("cluster", file, *given)
+    assert whole["classify"] == facts("classify", file, *given)
+    assert whole["graph"] == facts("graph", file, "-o", folder / "edges.csv", "--seed", seed)
 
 
 #: It has few objects; the others take a minute together.
@@ -85,8 +76,8 @@ def test_the_report_and_the_commands_say_the_same(name, tmp_path):
 def test_a_given_number_of_groups_is_the_same_too(tmp_path):
     file = tmp_path / "answers.csv"
     write_statements(_disconnected(), file)
-    whole = _run("analyze", file, "--n-clusters", 4)
-    assert whole["cluster"] == _run("cluster", file, "--n-clusters", 4)
+    whole = facts("analyze", file, "--n-clusters", 4)
+    assert whole["cluster"] == facts("cluster", file, "--n-clusters", 4)
     assert whole["classify"] is None
 
 

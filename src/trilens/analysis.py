@@ -204,7 +204,7 @@ class Analysis(Tabular):
         rows = [("answers", self.describe.statements), ("objects", self.describe.objects)]
         found = [
             ("most central", self.medoid.name),
-            ("outliers", ", ".join(self.outliers.names) or "none"),
+            ("outliers", ", ".join(self.outliers.names) or "none confirmed"),
             ("groups", self.clusters.n_clusters),
         ]
         if self.classes is not None and self.classes.check is not None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import trilens as tl
+from commandline import facts, run
 from trilens import answers as handles
-from trilens.cli import trilens
 from trilens.errors import ParameterError
 from trilens.simulate import simulate_statements
 
@@ -50,22 +48,15 @@ def test_files_are_held_where_they_fit(file: Path, monkeypatch) -> None:
 
 @pytest.mark.slow
 def test_commands_run_on_a_cluster(file: Path, tmp_path: Path) -> None:
-    def told(*line: object):
-        done = CliRunner().invoke(trilens, [str(word) for word in (*line, "--json")])
-        assert done.exit_code == 0, done.output
-        return json.loads(done.stdout)
-
-    assert told("medoid", file, "--cluster", "local:2")["method"] == "choice"
-    assert told("cluster", file, "--cluster", "local:2")["n_clusters"] == 3
+    assert facts("medoid", file, "--cluster", "local:2")["method"] == "choice"
+    assert facts("cluster", file, "--cluster", "local:2")["n_clusters"] == 3
     out = tmp_path / "map.csv"
-    assert told("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
+    assert facts("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
 
 
 def test_a_cluster_is_for_files(file: Path) -> None:
     with pytest.raises(ParameterError, match="these answers are in memory"):
         tl.Answers([[0, 1, 2]], cluster="local:2")
     assert not tl.Answers(file, cluster="local:2").held
-    line = ["medoid", str(file), "--cluster", "moon"]
-    done = CliRunner().invoke(trilens, line)
-    assert done.exit_code == 1
-    assert "cluster is 'moon'" in done.output
+    said = run("medoid", file, "--cluster", "moon", status=1).stderr
+    assert "cluster is 'moon'" in said

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from commandline import facts
 from trilens.answers import Answers
-from trilens.cli import trilens
 from trilens.questions.reliability import reliability
 
 
@@ -60,10 +57,8 @@ def test_the_paragraph_says_it(file, options, said, used):
 
 
 def test_the_command_and_the_report_say_the_same(file):
-    line = [str(file), "--skip-bad", "--exclude-raters", "r1,r2", "--json"]
-    run = CliRunner().invoke
-    alone = json.loads(run(trilens, ["reliability", *line]).stdout)
-    together = json.loads(run(trilens, ["analyze", *line]).stdout)["reliability"]
+    line = [file, "--skip-bad", "--exclude-raters", "r1,r2"]
+    alone, together = facts("reliability", *line), facts("analyze", *line)["reliability"]
     assert alone["methods"] == together["methods"]
     assert "20 (rater r1, r2 left out), leaving 20 answers" in together["methods"]
     assert "No answers were left out" not in together["methods"]
