@@ -151,7 +151,7 @@ def test_what_is_far_from_every_group_is_named_and_set_aside(far_from_groups):
     groups = cluster(far_from_groups)
     assert (groups.n_clusters, groups.shape, groups.unassigned) == (3, "groups", ("24",))
     assert groups.p_value <= 0.05
-    assert repr(groups).startswith(f"Clusters: {groups.structure.sentence} (p ")
+    assert repr(groups).startswith(f"Clusters: {groups.structure.sentence} Groups: p ")
     assert groups.columns()["label"][24] == "unassigned"
     # whatever the seed, the groups are those that were tested
     for found in (groups, cluster(far_from_groups, random_state=3)):

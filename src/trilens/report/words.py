@@ -48,8 +48,6 @@ _COUNTED = {
 _CLASSIFIED = {
     "krng": "the majority of the neighbors in the k-RNG (Algorithm 4)",
     "depth": "the nearest by depth in each class (Algorithm 3)",
-    "lensmap": "a classifier on the lens map",
-    "choice": "a classifier on the choice map",
 }
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 #: What a caution is about, as a part of a sentence.
@@ -690,8 +688,7 @@ def _methods(facts: Facts) -> Iterator[str]:
         )
     if facts["classify"] is not None:
         how = facts["classify"]["method"]
-        yield (
-            f"Classes are by {_CLASSIFIED.get(how, how)}; the error was measured on hidden labels "
-            f"({p_text(facts['classify']['p_value'])})."
-        )
+        by = _CLASSIFIED.get(how, f"a classifier on the {MAPS.get(how, how)}")
+        p = p_text(facts["classify"]["p_value"])
+        yield f"Classes are by {by}; the error was measured on hidden labels ({p})."
     yield f"The seed of all random numbers was {facts['how']['seed']}."

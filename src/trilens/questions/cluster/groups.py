@@ -201,8 +201,8 @@ class Clusters(Tabular):
         number = counted(self.n_clusters, "group")
         if self.given:
             return f"{number}, as requested"
-        said = number if self.structure is None else self.structure.sentence
-        return said if self.p_value is None else f"{said} ({p_text(self.p_value)})"
+        said = f"{number}." if self.structure is None else self.structure.sentence
+        return said if self.p_value is None else f"{said} Groups: {p_text(self.p_value)}."
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The name of each object's group, counted from 1; a label file has these columns."""
