@@ -83,10 +83,6 @@ def load_cars(pictures: bool = True) -> Cars:
     ----------
     pictures
         Whether the 60 pictures are wanted too (about 1 MB).
-
-    Returns
-    -------
-    Cars
     """
     from trilens.files import read_statements
 

@@ -83,10 +83,6 @@ def load_things_odd_one_out(answers: Literal["sample", "test", "all"] = "sample"
         ``"sample"``: 50,000 answers (``test_10.txt``, which has to be put in place by hand);
         ``"test"``: the 146,012 that Hebart et al. (2020) tested their model on; ``"all"``: the
         4.7 million of THINGS-data (2023), with raters and response times.
-
-    Returns
-    -------
-    Things
     """
     if not isinstance(answers, str) or answers not in _THINGS:
         raise wrong("answers", answers, "'sample', 'test' or 'all'")
@@ -204,10 +200,6 @@ def load_material() -> Material:
 
     For each question, the file counts how many people found the first of two materials more
     like the reference, and how many the second.
-
-    Returns
-    -------
-    Material
     """
     (path,) = about("material").find("material/material-appearance-similarity.zip")
     with zipfile.ZipFile(path) as archive:
@@ -261,10 +253,6 @@ def load_musicians() -> Musicians:
 
     A row of the file holds the number of the judgment, survey or game, the user, and the
     numbers of three artists: the one asked about, the one chosen, another one.
-
-    Returns
-    -------
-    Musicians
     """
     answers, names_file = about("musicians").find(
         "musicians/musicseer-results-2002-04-29.txt", "musicians/musician_names.txt"
@@ -331,10 +319,6 @@ def load_nights(min_votes: int = 6) -> Nights:
     ----------
     min_votes
         Questions with fewer votes are left out; the authors use those with at least 6.
-
-    Returns
-    -------
-    Nights
     """
     import pyarrow.csv
 
@@ -387,10 +371,6 @@ def load_imagenet_similarity(version: Literal["0.1", "0.2"] = "0.1") -> ImageNet
     version : {"0.1", "0.2"}
         ``"0.1"``: 25,273 screens, one picture of each of the 1,000 classes; ``"0.2"``: 384,277
         screens (five million rows), 50 pictures of each class.
-
-    Returns
-    -------
-    ImageNetSimilarity
     """
     files = {"0.1": "imagenet/obs-118.hdf5", "0.2": "imagenet/obs-195.hdf5"}
     if not isinstance(version, str) or version not in files:
@@ -450,12 +430,7 @@ class USPS:
 
 
 def load_usps() -> USPS:
-    """The USPS digits, training and test images together.
-
-    Returns
-    -------
-    USPS
-    """
+    """The USPS digits, training and test images together."""
     (path,) = about("usps").find("usps/usps.h5")
     held = _arrays("load_usps", path, "train/data", "test/data", "train/target", "test/target")
     labels = np.concatenate([held["train/target"], held["test/target"]])
@@ -505,10 +480,6 @@ def load_ca_hepth() -> Collaboration:
 
     The network of high energy physics theory of the paper's Section 6.1.1. The file lists each
     edge in both directions, and some authors as their own co-authors.
-
-    Returns
-    -------
-    Collaboration
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

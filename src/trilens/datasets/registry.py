@@ -90,10 +90,6 @@ def about(name: str) -> About:
     name : str
         One of ``trilens.datasets.NAMES``.
 
-    Returns
-    -------
-    About
-
     Examples
     --------
     >>> print(about("material").citation[:46])

@@ -189,7 +189,6 @@ def compare_groups(
     by : str, dict, Series or list
         The groups: a column of the file or table; a dict, or a pandas Series, from rater to
         group; or a group for each answer. What is None, NaN or empty is left out.
-    random_state : int, Generator, RandomState or None
 
     Notes
     -----

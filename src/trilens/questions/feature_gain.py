@@ -121,7 +121,6 @@ def feature_gain(
     answers : Fit, path, Answers, Statements, a table or (m, 3) array
     features : array, table or dict, optional
         As for `ChoiceMap.fit`; by default those of a fit.
-    random_state : int
 
     Examples
     --------

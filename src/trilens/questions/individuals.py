@@ -28,9 +28,11 @@ from trilens.questions.compare_groups import plane_of
 from trilens.questions.medoid import medoid
 from trilens.questions.reliability.affinity import Excess
 from trilens.questions.reliability.raters import (
+    FOLDS,
     by_number,
     can_hold_out,
-    predicted_by_others,
+    hold_out,
+    looked_at,
     weighed,
 )
 from trilens.statements import Kind, Statements
@@ -206,7 +208,6 @@ def individuals(
     predict : bool
         Whether to find out how well each rater's answers are predicted, which takes most of
         the time.
-    random_state : int, Generator, RandomState or None
 
     Notes
     -----
@@ -520,11 +521,15 @@ def _predicted(
 
 
 def _by_others(given: Statements, names: list[str], fitted: Fit, seed: int) -> FloatArray:
-    """As `trilens.reliability` says it of the same raters."""
-    if given.raters is None or not can_hold_out(given):
+    """By a map of the other raters' answers, as `trilens.reliability` says it."""
+    if not can_hold_out(given):
         return np.full(len(names), np.nan)
-    found = predicted_by_others(given, given.raters, fitted, seed)
-    return np.array([found[name] for name in names])
+    rows = looked_at(given, seed)
+    every, rater = np.unique(np.asarray(given.raters), return_inverse=True)
+    right = hold_out(given.take(rows), rater[rows], fitted, seed, folds=FOLDS[0]).right
+    shares = _shares(right, rater[rows], len(every))
+    place = {str(name): i for i, name in enumerate(every.tolist())}
+    return shares[[place[name] for name in names]]
 
 
 def _shares(right: FloatArray, rater: IntArray, n_raters: int) -> FloatArray:

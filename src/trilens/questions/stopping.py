@@ -162,7 +162,6 @@ def stopping(
         For ``"price"``, both.
     level : float
         Between 0 and 0.99: maps drawn at random do not tell rarer misses.
-    random_state : int
 
     Notes
     -----

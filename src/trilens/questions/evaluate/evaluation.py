@@ -231,7 +231,6 @@ def evaluate(
         Whether vectors are evaluated after a linear map that was fitted to answers about other
         objects (see Notes). For ``models`` the table has both, unless this is False; a single
         embedding is taken as it is, unless this is True.
-    random_state : int, Generator, RandomState or None
 
     Returns
     -------
@@ -711,11 +710,6 @@ def compare_models(
     evaluations: Sequence[Evaluation], *, random_state: RandomState = 0
 ) -> Comparison:
     """Compare evaluations of the same statements.
-
-    Parameters
-    ----------
-    evaluations : list of Evaluation
-    random_state : int, Generator, RandomState or None
 
     Examples
     --------

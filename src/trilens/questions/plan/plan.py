@@ -18,12 +18,12 @@ from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
 from trilens.calibration import FEWEST_RATERS_THAT_TELL, PLAN_LEVEL
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
+from trilens.maps.descent import part_of
 from trilens.maps.likelihood import in_own_order
 from trilens.questions.plan.curves import (
     MOST_SIMULATED,
     PER_OBJECT,
     Curve,
-    Lines,
     Thresholds,
     simulate,
 )
@@ -186,13 +186,6 @@ class Plan(Tabular):
         m = real_number("answers", answers, 1)
         return _expected(self._curve, m, self.goal, self.n_objects)
 
-    def predicted(self, answers: float) -> Expected:
-        """For the goal ``map``: the share of new answers that the map of so many predicts."""
-        if not isinstance(self._curve, Lines) or self._curve.best is None:
-            raise ParameterError(f"a plan for the goal {self.goal} does not predict answers")
-        m = real_number("answers", answers, 1)
-        return _spread(m, self._curve.predicted(m / self._curve.scale))
-
     def _headline(self) -> str:
         return self.sentences()[0]
 
@@ -283,7 +276,7 @@ def plan(
     price, budget : float, optional
         Of one answer, and of all.
     target : float, optional
-    random_state : int
+        As ``goal`` says.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -317,7 +310,8 @@ def plan(
     curves: dict[Kind, Curve] = {}
     listed = []
     for at, each in enumerate(people.kinds):
-        share = _part(progress, at, len(people.kinds))
+        part = 1 / len(people.kinds)
+        share = part_of(progress, at * part, part) or (lambda done: None)
         curves[each] = simulate(goal, each, n, wanted, people, raters, seed, share)
         needed = _needed(curves[each], goal, n, wanted)
         if needed is not None:
@@ -446,12 +440,6 @@ def _seconds(
     elif given is not None:
         found = dict.fromkeys(KINDS, real_number("seconds", given, positive=True))
     return found
-
-
-def _part(progress: Progress | None, at: int, of: int) -> Progress:
-    if progress is None:
-        return lambda share: None
-    return lambda share: progress((at + share) / of)
 
 
 def _expected(curve: Curve, m: float, goal: Goal, n: int) -> Expected:

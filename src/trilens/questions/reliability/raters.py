@@ -171,18 +171,6 @@ def _by_all(make: Callable[[BoolArray], Chances], statements: Statements) -> Flo
     return make(np.ones(len(statements), dtype=bool))(statements)
 
 
-def predicted_by_others(
-    statements: Statements, who: AnyArray, fitted: Fit, random_state: int = 0
-) -> dict[str, float]:
-    """The share of each rater's answers that a map of other raters' answers predicts, by name."""
-    rows = looked_at(statements, random_state)
-    names, rater = np.unique(who, return_inverse=True)
-    inside = rater[rows].astype(np.int64)
-    right = hold_out(statements.take(rows), inside, fitted, random_state, folds=FOLDS[0]).right
-    shares = np.bincount(inside, right, len(names)) / np.maximum(np.bincount(inside), 1)
-    return dict(zip([str(name) for name in names.tolist()], shares.tolist(), strict=True))
-
-
 def _likelihood(chances: FloatArray, weights: FloatArray | None) -> float:
     """The log likelihood of the answers at the lapse rate that makes it largest."""
     own, c = chances[:, 0], chances.shape[1]

@@ -255,7 +255,6 @@ def reliability(
     selection : Selection, optional
         Of `trilens.statements.selection.select`: the answers that are used. By default those
         that `Answers` select.
-    random_state : int, Generator, RandomState or None
 
     Notes
     -----
