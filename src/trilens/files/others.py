@@ -61,11 +61,6 @@ def open_matlab(source: Source, options: ReadOptions) -> NamedTable:
     return table_of_array(source, options, arrays[fitting[0]])
 
 
-def open_cblearn(source: Source, options: ReadOptions) -> NamedTable:
-    """An NPZ file with cblearn's ``X`` and ``y``."""
-    return open_pair(source, options, load_arrays(source, "an NPZ file"))
-
-
 def load_arrays(source: Source, what: str) -> dict[str, AnyArray]:
     """The arrays of a numpy file by name; that of an NPY file has none, and is called ""."""
     with decoding(source, what):
@@ -164,8 +159,13 @@ def _matlab(source: Source) -> dict[str, AnyArray]:
 
 
 def open_archive(source: Source, options: ReadOptions) -> NamedTable:
-    """An NPZ file of trilens: ``triples``, ``names``, ``kind``, and what is known of each row."""
+    """An NPZ file of trilens: ``triples``, ``names``, ``kind``, and what is known of each row.
+
+    By its preset, of cblearn: ``X`` and ``y``.
+    """
     label = source.label
+    if options.preset == "cblearn":
+        return open_pair(source, options, load_arrays(source, "an NPZ file"))
     if options.columns is not None:
         raise FormatError(
             f"{label}: {option('columns')} does not apply to NPZ, whose triples stand in the order "
@@ -321,7 +321,7 @@ def _rows(sheet: Any) -> Iterator[list[str]]:
             yield []  # a blank line: rows keep their numbers
 
 
-def open_spss(source: Source) -> NamedTable:
+def open_spss(source: Source, options: ReadOptions) -> NamedTable:
     """An SPSS file: values that have labels become these, and questions are titles."""
     try:
         import pyreadstat
@@ -347,7 +347,7 @@ def _labelled(value: Any, labels: dict[Any, str]) -> Any:
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def open_database(source: Source) -> NamedTable:
+def open_database(source: Source, options: ReadOptions) -> NamedTable:
     """The only table of an SQLite database, or the one after ``::``."""
     with decoding(source, "an SQLite database"), as_file(source) as path:
         return named_table(source.label, table_of_columns(_columns(source, path)))

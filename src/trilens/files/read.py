@@ -222,19 +222,15 @@ def opened(source: Source, options: ReadOptions) -> NamedTable:
         return open_parquet(source) if format_ == "parquet" else open_arrow(source)
     from trilens.files import others
 
-    if format_ == "npz":
-        cblearn = options.preset == "cblearn"
-        return (
-            others.open_cblearn(source, options)
-            if cblearn
-            else others.open_archive(source, options)
-        )
-    if format_ == "sqlite":
-        return others.open_database(source)
-    if format_ == "spss":
-        return others.open_spss(source)
-    opened = {"npy": others.open_array, "mat": others.open_matlab, "excel": others.open_sheet}
-    return opened[format_](source, options)
+    openers = {
+        "npz": others.open_archive,
+        "npy": others.open_array,
+        "mat": others.open_matlab,
+        "excel": others.open_sheet,
+        "sqlite": others.open_database,
+        "spss": others.open_spss,
+    }
+    return openers[format_](source, options)
 
 
 def write_faults(faults: Iterable[Fault], path: PathLike) -> None:

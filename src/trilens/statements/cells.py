@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import FormatError, StatementError
-from trilens.statements.batch import parts, row_error
-from trilens.statements.columns import as_number, one_line, quoted
+from trilens.statements.batch import parts
+from trilens.statements.columns import as_number, one_line
 from trilens.statements.layout import layout_error
 from trilens.statements.names import is_integer, is_missing
 
@@ -210,23 +210,3 @@ def wrong_type(
         f"column {one_line(name, 40)} holds {one_line(column.type, 60)}; "
         f"{allowed}: convert the column",
     )
-
-
-def not_seconds(
-    label: str | None, number: int, cell: str, name: str, *, mixed: bool = False
-) -> FormatError | StatementError:
-    """The refusal of a cell that holds no time, or one written unlike the others."""
-    seen = f"{quoted(cell)} in column {one_line(name, 40)}"
-    if mixed:
-        why = "some numbers have a decimal comma and some a point; write all with a point"
-        return row_error(label, number, f"{seen}: {why}")
-    return row_error(
-        label,
-        number,
-        f"{seen} is not a number of seconds; correct it or leave the cell empty",
-    )
-
-
-def is_whole_text(cell: str) -> bool:
-    """Whether a cell is a whole number, perhaps as pandas writes it beside a gap: ``3.0``."""
-    return is_integer(cell.strip().removesuffix(".0"))

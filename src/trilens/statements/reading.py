@@ -30,7 +30,6 @@ from trilens.statements.batch import (
     statements_of,
     texts_of,
 )
-from trilens.statements.cells import is_whole_text
 from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
@@ -523,7 +522,9 @@ def _about_marks(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
 def _about_counts(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
     for i in unused:
         cells = table.table.first_cells(i)
-        if key(table.layout.names[i]) in _TIMES and cells and all(map(is_whole_text, cells)):
+        # pandas writes 3.0 beside a gap
+        whole = bool(cells) and all(is_integer(cell.strip().removesuffix(".0")) for cell in cells)
+        if key(table.layout.names[i]) in _TIMES and whole:
             name = _column(table, i)
             return [
                 Concern(

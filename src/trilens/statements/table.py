@@ -46,7 +46,6 @@ from trilens.statements.cells import (
     is_text,
     list_of,
     missing_in,
-    not_seconds,
     without_zeros,
     written_times,
     wrong_type,
@@ -638,8 +637,7 @@ class Pass:
             column = column.cast(pa.string())
         if column.null_count:
             if not self.of.options.skip_bad:
-                missing = column.is_null().to_numpy(zero_copy_only=False).argmax()
-                raise self._missing(int(missing), "", name, rows)
+                raise self._missing(int(missing_in(column).argmax()), "", name, rows)
             column = column.cast(pa.large_string()).fill_null("")
         if pa.types.is_integer(column.type):
             return column.cast(pa.large_string()) if column.type == pa.uint64() else column
@@ -658,9 +656,8 @@ class Pass:
 
     def _whole(self, column: Any, name: str, rows: Rows) -> Any:
         """Floating-point ids: what pandas makes of a column of integers with a gap."""
-        gaps = column.is_null().to_numpy(zero_copy_only=False)
         values = column.cast(pa.float64()).fill_null(0).to_numpy()
-        gaps |= np.isnan(values)
+        gaps = missing_in(column) | np.isnan(values)
         values = np.where(gaps, 0, values)
         wrong = ~(np.abs(values) < EXACT_FLOAT) | (values % 1 != 0)
         if wrong.any():
@@ -695,8 +692,11 @@ class Pass:
         if wrong.any():
             row = int(wrong.argmax())
             cell = str(column[row].as_py())
-            mixed = is_number(cell) and not cell.strip().startswith("-")
-            raise not_seconds(self._label, rows.number(row), cell, name, mixed=mixed)
+            why = " is not a number of seconds; correct it or leave the cell empty"
+            if is_number(cell) and not cell.strip().startswith("-"):
+                why = ": some numbers have a decimal comma and some a point; write all with a point"
+            seen = f"{quoted(cell)} in column {one_line(name, 40)}"
+            raise row_error(self._label, rows.number(row), f"{seen}{why}")
         return times
 
     def _timed(self, rows: Rows, at: int, name: str) -> Rows:
