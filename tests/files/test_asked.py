@@ -43,8 +43,8 @@ def test_raters_that_are_not_known_are_asked_for(tmp_path):
     rows = [[*row, f"p{i // 6}", i, 1.5 + i] for i, row in enumerate(rows_of())]
     file = write(tmp_path / "a.csv", ["odd", "other_1", "other_2", "id", "nr", "score"], rows)
     found = concern(understood(file), "raters")
-    assert found.names == ("id",)
-    said = "No column names the person (perhaps id). If one does, add --columns rater=id"
+    assert found.what == "No column names the person."
+    said = "No column names the person. If one does, add --columns rater=COLUMN"
     assert said in run("describe", file).stderr
     assert said in run("medoid", file, "--method", "depth").stderr
     assert said not in run("medoid", file, "--method", "depth", "--quiet").stderr
@@ -52,7 +52,7 @@ def test_raters_that_are_not_known_are_asked_for(tmp_path):
     codes = [each.code for each in tl.reliability(tl.Answers(file)).cautions]
     assert codes[0] == "raters"
     run("analyze", file, "-o", tmp_path / "report.html")
-    assert "No column names the person (perhaps id)" in (tmp_path / "report.html").read_text()
+    assert "No column names the person" in (tmp_path / "report.html").read_text()
 
 
 def test_nothing_is_asked_where_there_is_nothing_to_say(tmp_path):

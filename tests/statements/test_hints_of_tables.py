@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import trilens as tl
-from commandline import run
 from trilens.errors import ParameterError, TrilensError
 
 FRAME = pd.DataFrame(
@@ -46,12 +45,3 @@ def test_a_rater_that_is_not_a_number_is_nobody(tmp_path):
     assert tl.Statements(rows, raters=[float("nan"), "x"], kind="central").raters.tolist() == told
     frame = {"central": ["a", "b"], "other_1": ["b", "a"], "other_2": ["c", "c"]}
     assert tl.Statements(frame | {"rater": ["NaN", "x"]}).raters.tolist() == told
-
-
-def test_individuals_names_the_column_that_looks_like_raters(tmp_path):
-    file = tmp_path / "a.csv"
-    rows = [f"{'abcd'[i % 4]},{'bcda'[i % 4]},{'cdab'[i % 4]},k{i // 6}" for i in range(48)]
-    file.write_text("\n".join(["odd,other_1,other_2,code_of_vp", *rows]))
-    shown = run("individuals", file, status=1).stderr
-    assert "--columns rater=code_of_vp" in shown
-    assert len(tl.read_statements(file, columns="rater=code_of_vp").raters) == 48

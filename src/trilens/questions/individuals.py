@@ -13,7 +13,6 @@ from trilens._parameters import seed_of, wrong
 from trilens._tabular import AsDict, Tabular, facts, plain
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import to_power
-from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.calibration import COMPARED_ANSWERS, COMPARED_RATERS, RATER_PERMUTATIONS
 from trilens.errors import ParameterError, option
@@ -233,16 +232,6 @@ def individuals(
         raise wrong("predict", predict, "True or False")
     source, known = with_fit(answers)
     given = statements_of(source, "individuals")
-    if isinstance(source, Answers) and given.raters is None:
-        reading = source.reading
-        concerns = () if reading is None else reading.concerns
-        columns = next((each.names for each in concerns if each.code == "raters"), ())
-        if columns:
-            raise ParameterError(
-                f"individuals needs to know who gave each answer; the column {columns[0]} looks "
-                f"like the raters: say so with {option('columns', f'rater={columns[0]}')}",
-                parameter="answers",
-            )
     _raters(given)  # refuses, before anything is fitted
     if not is_enough(given):
         raise ParameterError(
@@ -308,7 +297,8 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
     known = group_raters(statements)
     if known is None:
         raise ParameterError(
-            "individuals needs to know who gave each answer; add a column called rater",
+            f"individuals needs to know who gave each answer; add a column called rater, or name "
+            f"the column with {option('columns', 'rater=COLUMN')}",
             parameter="answers",
         )
     enough = _have_enough(known)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, groupby
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import isfinite
 
 from trilens.statements.columns import as_number, one_line
@@ -12,7 +12,7 @@ from trilens.statements.names import is_missing
 
 #: Rows that are looked at.
 ROWS = 1000
-#: Values of a column, and likely raters, that a message names; and columns.
+#: Values of a column that a message names; and columns.
 _NAMED, _LISTED = 3, 24
 #: The share of values that columns of one pool of objects have in common, at least.
 _MET = 0.2
@@ -25,25 +25,6 @@ def quotable(names: Sequence[str], i: int) -> str:
     name = one_line(names[i], 40)
     plain_name = name and name == names[i] and not set(name) & set(",=\"'?")
     return name if plain_name and list(names).count(name) == 1 else str(i + 1)
-
-
-def likely_raters(
-    names: Sequence[str], rows: Sequence[Sequence[str]], taken: Iterable[int]
-) -> list[str]:
-    """The columns beside those that are taken whose values come again, as those of people do.
-
-    >>> rows = [["a", "b", "c", str(i // 4), str(i), "x"] for i in range(24)]
-    >>> likely_raters(["p", "q", "r", "code", "nr", "study"], rows, [0, 1, 2])
-    ['code']
-    """
-    whole = [row for row in rows[:ROWS] if len(row) == len(names)]
-    found = []
-    for i in set(range(len(names))) - set(taken):
-        cells = [row[i].strip() for row in whole if not is_missing(row[i])]
-        n, runs = len(set(cells)), len(list(groupby(cells)))
-        if 2 <= n <= len(whole) / 2 and not any(map(_is_decimal, cells)):
-            found.append((n != runs, -n, i))
-    return [quotable(names, i) for _, _, i in sorted(found)[:_NAMED]]
 
 
 def listed_values(names: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> str:

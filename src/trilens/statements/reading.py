@@ -33,7 +33,7 @@ from trilens.statements.batch import (
 from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
-from trilens.statements.patterns import likely_raters, quotable
+from trilens.statements.patterns import quotable
 from trilens.statements.roles import FIELDS, MARKS, SAMPLERS, key
 from trilens.statements.table import AnswerTable, Pass
 from trilens.statements.value import Statements
@@ -54,15 +54,13 @@ class Concern:
     """One thing that only those can decide who know the study.
 
     Its ``code`` is ``raters``, ``marked``, ``sampler``, ``count``, ``times``, ``alike`` or
-    ``ids``; it says what was seen, what follows if nothing is done, what to do, and which columns
-    or objects it is about.
+    ``ids``; it says what was seen, what follows if nothing is done, and what to do.
     """
 
     code: str
     what: str
     therefore: str
     remedy: str
-    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.what} {self.remedy}"
@@ -461,11 +459,7 @@ def _column(table: AnswerTable, i: int) -> str:
 def _about_raters(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
     if "rater" in table.layout.others or table.rater is not None:
         return []
-    taken = set(range(len(table.layout.names))) - set(unused)
-    likely = likely_raters(table.layout.names, table.table.first, taken)
-    example = f"rater={likely[0]}" if likely else "rater=COLUMN"
-    perhaps = f" (perhaps {', '.join(likely)})" if likely else ""
-    remedy = f"If one does, add --columns {example} (in Python: columns='{example}')."
+    remedy = "If one does, add --columns rater=COLUMN (in Python: columns='rater=COLUMN')."
     if not unused:
         if "round" in table.layout.others:  # rounds stand for raters
             return []
@@ -473,10 +467,9 @@ def _about_raters(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
     return [
         Concern(
             "raters",
-            f"No column names the person{perhaps}.",
+            "No column names the person.",
             "Careless raters are not found, and intervals may be too narrow.",
             remedy,
-            tuple(likely),
         )
     ]
 

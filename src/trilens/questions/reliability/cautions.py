@@ -84,7 +84,7 @@ def about_reading(reading: Reading | None) -> list[Caution]:
     if reading is None:
         return []
     found = [
-        Caution(each.code, names=each.names, said=(each.what, each.therefore, each.remedy))
+        Caution(each.code, said=(each.what, each.therefore, each.remedy))
         for each in reading.concerns
     ]
     return [*found, *about_conditions(reading.conditions)]
