@@ -138,6 +138,16 @@ def test_columns_through_a_pipe(file):
     assert [each["holds"] for each in found["columns"]] == ["odd", "other_1", "other_2", "rater"]
 
 
+def test_columns_with_a_table_of_questions_and_of_objects(file):
+    design = file("id,a,b,c\n1,7,8,9\n", "design.csv")
+    objects = file("id,name\n7,van\n8,bus\n9,car\n", "objects.csv")
+    rows = file("vp,item,response\ns0,1,8\ns1,1,9\n")
+    words = ["columns", rows, "--questions", design, "--objects", objects, "--kind", "odd"]
+    found = facts(*words)
+    assert found["first"] == [["bus", "van", "car"], ["car", "van", "bus"]]
+    assert found["raters"] == ["s0", "s1"]
+
+
 @pytest.mark.parametrize(
     ("answers", "kept"),
     [

@@ -31,16 +31,14 @@ def command(file: str, reading: dict[str, Any], as_json: bool) -> None:
     """
     from trilens.files.look import look_at
 
-    skipped = ("skip_bad", "objects", "questions")
-    given = {name: value for name, value in reading.items() if name not in skipped}
-    found = look_at(file, **given)
+    found = look_at(file, **reading)
     if as_json:
         print_json(found.to_dict())
         return
     _show_columns(found)
     if in_terminal():
         said, kind = _ask(found)
-        found = look_at(file, **(given | {"columns": said, "kind": kind}))
+        found = look_at(file, **(reading | {"columns": said, "kind": kind}))
         if found.problem is not None:
             raise found.problem
     _show_statements(found)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trilens.errors import TrilensError
-from trilens.files.read import open_table, opened
+from trilens.files.read import open_table, opened, reading_options
 from trilens.files.source import PathLike, sources
 from trilens.kinds import Kind
 from trilens.statements.batch import statements_of
-from trilens.statements.layout import ColumnsLike, column_roles, read_options
-from trilens.statements.names import Names
+from trilens.statements.layout import ColumnsLike, column_roles
 from trilens.statements.patterns import first_values, quotable
+from trilens.statements.reading import find_objects
 from trilens.statements.table import Pass
 
 #: Bytes that are read for a first look, and statements that it shows.
@@ -34,7 +34,7 @@ class Look:
     roles : dict
         What each column holds that is known by its name, by the names of the columns.
     columns : str
-        What to keep as ``columns=``; empty where the names suffice.
+        What was given as ``columns=``, and suffices; empty where the names do.
     kind : str or None
         The kind, where the file or the caller says it.
     first : tuple of (str, str, str)
@@ -95,7 +95,7 @@ def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) 
     >>> found.first
     (('bus', 'van', 'car'), ('bus', 'van', 'tram'))
     """
-    options = read_options(columns=columns, **reading)
+    options = reading_options(columns=columns, **reading)
     source = sources(path, encoding=options.encoding)[0]
     table = opened(source, options)
     numbers = tuple(str(i + 1) for i in range(len(table.names)))
@@ -111,15 +111,12 @@ def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) 
     try:
         answers = open_table(source, options)
         batch = next(iter(Pass(answers, block_bytes=_BLOCK)), None)
-        kept = ""
-        if columns is not None and options.columns is not None:
-            kept = columns if isinstance(columns, str) else ""
+        kept = columns if isinstance(columns, str) else ""
         kind = answers.kind or answers.options.kind
         if batch is None:
             return Look(**facts, columns=kept, kind=kind)
-        seen = Names(options.listed)
-        seen.add(batch)
-        S = statements_of(batch, seen.objects(), kind or "central")[:_FIRST]
+        objects, _ = find_objects([batch], [answers])
+        S = statements_of(batch, objects, kind or "central")[:_FIRST]
     except TrilensError as error:
         return Look(**facts, columns="", kind=options.kind, problem=error)
     raters = None if S.raters is None else tuple(map(str, S.raters.tolist()))
