@@ -77,49 +77,41 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
     assert all(str(problem).startswith("study.yaml") for problem in problems)
 
 
-#: Lines that are changed, and what is said of them.
-CHANGED: list[tuple[list[tuple[str, str]], str]] = [
-    ([("length: 20", "length: 500")], "14 objects make only 363 questions"),
-    ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make rounds longer"),
-    ([("minimum: 12", "minimum: 21")], "a round has only 20 answers"),
-    ([("repeated: 2", "repeated: 8")], "at most a third of a round"),
-    ([("needed: 1 ", "needed: 4 ")], "rounds.most is 3"),
-    ([("objects: objects.csv", "objects: ../other")], "inside the study's folder"),
-    ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
-    ([("languages: [en, de]", "languages: [en, no]")], 'put "no" in quotes'),
-    ([("languages: [en, de]", "languages: [en, de, fr]")], "title is missing in: fr"),
+#: What is put in place of what, and what is said of it.
+CHANGED = [
+    ("length: 20", "length: 500", "14 objects make only 363 questions"),
+    ("length: 20", "length: 5", "make rounds longer"),
+    ("minimum: 12", "minimum: 21", "a round has only 20 answers"),
+    ("repeated: 2", "repeated: 8", "at most a third of a round"),
+    ("needed: 1 ", "needed: 4 ", "rounds.most is 3"),
+    ("objects: objects.csv", "objects: ../other", "inside the study's folder"),
+    ("objects: objects.csv", "objects: pictures", "there is no 'pictures'"),
+    ("languages: [en, de]", "languages: [en, no]", 'put "no" in quotes'),
+    ("languages: [en, de]", "languages: [en, de, fr]", "title is missing in: fr"),
+    ("languages: [en, de]", "languages: [en]", "'de', which is not one of the study's"),
+    ("kind: central", "grid: {of: 9, choose: 2}\nkind: central", "grid.choose must be 1"),
+    ("kind: central", "grid: {of: 9, choose: 2}\nkind: odd", "grid.choose must be 1"),
+    ("kind: central", "platform: prolific\nkind: central", "belongs under completion:"),
     (
-        [("languages: [en, de]", "languages: [en]")],
-        "'de', which is not one of the study's",
-    ),
-    ([("kind: central", "grid: {of: 9, choose: 2}\nkind: central")], "grid.choose must be 1"),
-    ([("kind: central", "grid: {of: 9, choose: 2}\nkind: odd")], "grid.choose must be 1"),
-    ([("kind: central", "platform: prolific\nkind: central")], "belongs under completion:"),
-    (
-        [("retention:", "links: {secret: short}\nretention:")],
+        "retention:",
+        "links: {secret: short}\nretention:",
         "links.secret must have at least 16 characters",
     ),
-    ([("retention:", "x: {ask: Why: so}\nretention:")], "put quotes around the text"),
-    ([("retention:", "x: {ask: What is it?}\nretention:")], "put quotes around the text"),
-    ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
-    ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
-    ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
-    (
-        [("code: THANKS", "redirect: https://x.org/{cod}")],
-        "may contain {code} and",
-    ),
-    ([("code: THANKS", "platform: mturk")], "must be 'prolific', 'connect', 'sona' or 'other'"),
-    ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
-    ([('version: "1"', "version:")], "consent.version is missing"),
-    ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must be different"),
-    ([("[apple, pear, bread]", "[apple, pear]")], "three objects and an answer are needed"),
-    ([("[apple, pear, bread]", "[apple, pear, bus]")], "there is no object 'bus'"),
-    (
-        [("answer: pear", "answer: bus")],
-        "must be one of apple, pear, bread, not 'bus'",
-    ),
-    ([("rounds:", "rounds: 5\nx:")], "rounds must be a section of `key: value` lines"),
-    ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "texts.en: unknown key 'bgin'"),
+    ("retention:", "x: {ask: Why: so}\nretention:", "put quotes around the text"),
+    ("retention:", "x: {ask: What is it?}\nretention:", "put quotes around the text"),
+    ("code: THANKS", "redirect: http://x.org", "must be an https:// address"),
+    ("code: THANKS", "redirect: javascript:alert(1)", "must be an https:// address"),
+    ("code: THANKS", "redirect: https://x.org/{code}", "completion.code is missing"),
+    ("code: THANKS", "redirect: https://x.org/{cod}", "may contain {code} and"),
+    ("code: THANKS", "platform: mturk", "must be 'prolific', 'connect', 'sona' or 'other'"),
+    ("contact: researcher@example.org", "contact: [a]", "contact must be a line of text"),
+    ('version: "1"', "version:", "consent.version is missing"),
+    ("[apple, pear, bread]", "[apple, pear, pear]", "the three objects must be different"),
+    ("[apple, pear, bread]", "[apple, pear]", "three objects and an answer are needed"),
+    ("[apple, pear, bread]", "[apple, pear, bus]", "there is no object 'bus'"),
+    ("answer: pear", "answer: bus", "must be one of apple, pear, bread, not 'bus'"),
+    ("rounds:", "rounds: 5\nx:", "rounds must be a section of `key: value` lines"),
+    ("title:", "texts: {en: {bgin: x}}\ntitle:", "texts.en: unknown key 'bgin'"),
 ]
 #: Lines that are added to a study of short rounds.
 ADDED = [
@@ -180,8 +172,8 @@ def test_each_mistake_is_named(folder: Path) -> None:
     file = folder / "study.yaml"
     before = file.read_text()
     missed = {}
-    for changes, said in CHANGED:
-        found = wrong(edit(folder, *changes))
+    for old, new, said in CHANGED:
+        found = wrong(edit(folder, (old, new)))
         if said not in found:
             missed[said] = found
         file.write_text(before)
