@@ -12,7 +12,7 @@ from trilens._typing import FloatArray
 from trilens.simulate import gaussian
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import Curves, curve_figure
-from trilens_paper.framework.results import Results
+from trilens_paper.framework.results import Results, in_common
 from trilens_paper.framework.verdicts import (
     NOT_RUN,
     Claim,
@@ -210,14 +210,12 @@ def _same_time(results: Results) -> Finding:
 
 def _sampling2_costs(results: Results, uniform: str, second: str) -> Finding:
     """What Sampling II costs Algorithm 1, less what Crowd-Median costs in place of it."""
-    parts = [
-        results.where(method=method, panel=panel).by_run()
+    there, here, other = in_common(
+        results.where(method=method, panel=panel)
         for method, panel in ((ALG1, second), (ALG1, uniform), (CROWD_MEDIAN, uniform))
-    ]
-    runs = sorted(set.intersection(*map(set, parts)))
-    if not runs:
+    )
+    if not len(there):
         return NOT_RUN
-    there, here, other = (np.array([part[run] for run in runs]) for part in parts)
     found = below((there - here) - (other - here))
     return Finding(f"{shown(there - here)}, Crowd-Median {shown(other - here)}", found.verdict)
 
@@ -516,24 +514,12 @@ def _dearer(results: Results, name: str) -> Finding:
     """The time by that of Algorithm 1: in twenty dimensions by that in the plane, run by run."""
     both = {}
     for rate, twenty in ((0.0, "a"), (0.3, "b")):
-        times = {
-            (method, panel): results.where(
-                panel=panel, method=method, n_statements=TIMED
-            ).log_seconds()
+        there, here, counting_there, counting_here = in_common(
+            results.where(panel=panel, method=method, n_statements=TIMED).log_seconds()
             for method in (name, ALG1)
             for panel in (twenty, PLANE[rate])
-        }
-        by_run = {key: mine.by_run() for key, mine in times.items()}
-        runs = set.intersection(*(set(found) for found in by_run.values()))
-        more = np.array(
-            [
-                by_run[name, twenty][run]
-                - by_run[ALG1, twenty][run]
-                - by_run[name, PLANE[rate]][run]
-                + by_run[ALG1, PLANE[rate]][run]
-                for run in sorted(runs)
-            ]
         )
+        more = there - counting_there - here + counting_here
         found = above(more)
         if not len(more):
             return NOT_RUN

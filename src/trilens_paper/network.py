@@ -16,7 +16,7 @@ from trilens.simulate import stream_statements
 from trilens.statements import Kind
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import Curves, curve_figure
-from trilens_paper.framework.results import Results
+from trilens_paper.framework.results import Results, in_common
 from trilens_paper.framework.verdicts import (
     NOT_RUN,
     Claim,
@@ -196,9 +196,8 @@ def _linear(results: Results, method: str) -> Finding:
     """Run by run, the log-log slope of the CPU seconds against the number of statements."""
     times = _log_seconds(results, method)
     wanted = [m for m in NUMBERS if m >= 10**6]
-    by_number = [times.where(n_statements=m).by_run() for m in wanted]
-    runs = sorted(set.intersection(*map(set, by_number)))
-    slopes = [np.polyfit(np.log(wanted), [at[run] for at in by_number], 1)[0] for run in runs]
+    by_number = in_common(times.where(n_statements=m) for m in wanted)
+    slopes = [np.polyfit(np.log(wanted), run, 1)[0] for run in zip(*by_number, strict=True)]
     return within(np.array(slopes), 0.9, 1.1, 2)
 
 

@@ -18,7 +18,7 @@ from trilens_paper.framework.figures import (
     point_cloud,
     sorted_values,
 )
-from trilens_paper.framework.results import Results
+from trilens_paper.framework.results import Results, in_common
 from trilens_paper.framework.verdicts import (
     NOT_RUN,
     Claim,
@@ -303,11 +303,8 @@ OUTLIERS_GAUSS = Experiment(
 def _worst_of_four(results: Results, panel: str, method: str) -> FloatArray:
     """Run by run, the worse of the worst rank of the far ones and of that of the one between."""
     mine = results.where(panel=panel, method=method)
-    far, between = (
-        mine.where(metric=metric).by_run()
-        for metric in ("worst rank of far", "rank of the one between")
-    )
-    return np.array([max(far[run], between[run]) for run in far if run in between])
+    metrics = ("worst rank of far", "rank of the one between")
+    return np.maximum(*in_common(mine.where(metric=metric) for metric in metrics))
 
 
 _MOONS = {"all": "all statements", "few": "5 %", "quarter": "a quarter, errorprob 0.3"}

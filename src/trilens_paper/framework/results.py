@@ -136,8 +136,8 @@ class Results:
 
     def minus(self, other: Results) -> FloatArray:
         """Run by run, the mean value of these rows minus that of others."""
-        a, b = self.by_run(), other.by_run()
-        return np.array([a[run] - b[run] for run in a if run in b], dtype=np.float64)
+        a, b = in_common((self, other))
+        return a - b
 
     def means(self, over: str) -> dict[Any, float]:
         """The mean value at each level of a column."""
@@ -171,6 +171,13 @@ def _test(wanted: Any) -> Callable[[Any], bool]:
     if isinstance(wanted, (tuple, set, frozenset)):
         return lambda value: value in wanted
     return lambda value: bool(value == wanted)
+
+
+def in_common(parts: Iterable[Results]) -> list[FloatArray]:
+    """The mean value of each run that all of the parts have, in the order of the runs."""
+    by_run = [part.by_run() for part in parts]
+    runs = sorted(set.intersection(*map(set, by_run)))
+    return [np.array([each[run] for run in runs], dtype=np.float64) for each in by_run]
 
 
 def joined(parts: Iterable[list[dict[str, Any]]]) -> Results:
