@@ -60,6 +60,7 @@ test-slow: system $(VENV)/installed-test
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
+	rm -rf docs/plots docs/sg_execution_times.rst jupyter_execute
 
 bench: $(VENV)/installed-bench
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

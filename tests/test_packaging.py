@@ -27,6 +27,13 @@ def named(requirements: list[str]) -> set[str]:
     return {re.sub(r"[_.]", "-", name).lower() for name in names} - {"trilens"}
 
 
+EXTRAS = PROJECT["optional-dependencies"]
+#: What users install.
+NEEDED = named(PROJECT["dependencies"]).union(
+    *(named(EXTRAS[name]) for name in EXTRAS if name not in AROUND)
+)
+
+
 def test_one_version_everywhere():
     version = PROJECT["version"]
     assert trilens.__version__ == version
@@ -35,13 +42,9 @@ def test_one_version_everywhere():
 
 
 def test_every_package_of_an_extra_is_imported():
-    extras = PROJECT["optional-dependencies"]
-    asked = named(PROJECT["dependencies"]).union(
-        *(named(extras[name]) for name in extras if name not in AROUND)
-    )
-    modules: dict[str, set[str]] = {name: set() for name in asked}
+    modules: dict[str, set[str]] = {name: set() for name in NEEDED}
     for module, packages in packages_distributions().items():
-        for name in named(packages) & asked:
+        for name in named(packages) & NEEDED:
             modules[name].add(module)
     text = "\n".join(file.read_text() for file in (ROOT / "src").rglob("*.py"))
     used = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE))
@@ -53,10 +56,13 @@ def test_every_package_of_an_extra_is_imported():
 def test_constraints_are_one_version_of_each_package():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
-    extras = PROJECT["optional-dependencies"].values()
-    asked = named(PROJECT["dependencies"]).union(*map(named, extras))
-    assert asked - named(lines) == set()
+    assert NEEDED.union(*map(named, EXTRAS.values())) - named(lines) == set()
     assert len(named(lines)) == len(lines)
+
+
+def test_the_page_of_dependencies_says_why_each_package_is_here():
+    page = (ROOT / "docs" / "dependencies.md").read_text().lower()
+    assert {name for name in NEEDED if name not in page} == set()
 
 
 @pytest.mark.slow

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from click import Context
 from click.testing import CliRunner, Result
 
-from studies import Served, edit, running
+from studies import edit, running
 from trilens.cli import trilens
 from trilens_survey.database import open_database
 from trilens_survey.example import write_example
@@ -44,16 +44,6 @@ def asked(folder: Path, one_round: tuple[Path, str]) -> str:
     """The same in this test's own folder; the receipt."""
     shutil.copytree(one_round[0], folder, dirs_exist_ok=True)
     return one_round[1]
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The example study in a server of its own, for tests that do not change it."""
-    folder = tmp_path_factory.mktemp("served") / "study"
-    write_example(folder)
-    server = Served(folder)
-    yield server
-    server.close()
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -108,15 +98,19 @@ def test_several_processes_need_postgresql(folder: Path) -> None:
     assert "must be postgresql://" in done.output
 
 
-def test_a_second_server_on_the_same_file_is_refused(served: Served) -> None:
-    folder = served.folder
-    second = survey("serve", folder, "--port", 0)
-    assert second.exit_code == 1
-    assert "another process is writing" in second.output
-    # so does a command that writes
-    assert "use the researcher's page" in survey("forget", folder, "X").output
-    # looking is allowed
-    assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 0
+def test_a_second_server_on_the_same_file_or_port_is_refused(folder: Path, tmp_path: Path) -> None:
+    survey("init", tmp_path / "other")
+    with open_database(folder).locked(), running(folder) as app:
+        second = survey("serve", folder, "--port", 0)
+        assert second.exit_code == 1
+        assert "another process is writing" in second.output
+        # so does a command that writes
+        assert "use the researcher's page" in survey("forget", folder, "X").output
+        # looking is allowed
+        assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 0
+        other = survey("serve", tmp_path / "other", "--port", app.port)
+        assert other.exit_code == 1
+        assert f"port {app.port}" in other.output
 
 
 def test_a_database_that_cannot_be_opened_ends_the_start(folder: Path) -> None:
@@ -124,13 +118,6 @@ def test_a_database_that_cannot_be_opened_ends_the_start(folder: Path) -> None:
     assert done.exit_code == 1
     assert len(done.output.strip().splitlines()) <= 2
     assert "Traceback" not in done.output
-
-
-def test_a_port_that_is_taken(served: Served, tmp_path: Path) -> None:
-    survey("init", tmp_path / "other")
-    done = survey("serve", tmp_path / "other", "--port", served.port)
-    assert done.exit_code == 1
-    assert f"port {served.port}" in done.output
 
 
 def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
@@ -226,30 +213,23 @@ def test_the_library_starts_without_the_surveys_packages() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_missing_extra_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -> None:
-    import importlib.util
-
+def test_what_is_missing_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -> None:
+    """One of the extra's packages, or the survey's own code; the library goes on without it."""
+    said = "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
     found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *a: None if name == "fastapi" else found(name, *a)
-    )
-    done = survey("init", tmp_path / "s")
-    assert done.exit_code == 1
-    assert done.output == (
-        "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
-    )
-    assert survey("--help").exit_code == 0
-
-
-def test_a_missing_package_is_said_in_one_line(monkeypatch: Any) -> None:
-    """Where the survey's own code is not installed, the library goes on without it."""
+    with monkeypatch.context() as without:
+        without.setattr(
+            importlib.util,
+            "find_spec",
+            lambda name, *a: None if name == "fastapi" else found(name, *a),
+        )
+        done = survey("init", tmp_path / "s")
+        assert (done.exit_code, done.output) == (1, said)
+        assert survey("--help").exit_code == 0
     for name in ("trilens_survey", "trilens_survey.command"):
         monkeypatch.setitem(sys.modules, name, None)
     done = survey("serve", "study", "--port", 0)
-    assert done.exit_code == 1
-    assert done.output == (
-        "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
-    )
+    assert (done.exit_code, done.output) == (1, said)
     assert "survey" in CliRunner().invoke(trilens, ["--help"]).output
 
 
