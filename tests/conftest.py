@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 #: What takes longest begins first: otherwise one worker is left with it when the others are done.
 LONGEST = (
-    *("test_ask", "test_analysis", "test_outliers", "test_reliability", "test_page_in_browser"),
-    *("test_page_for_all", "test_page", "test_clustering", "test_evaluate", "test_analyze_command"),
+    *("test_outliers", "test_ask", "test_page_in_browser", "test_page_for_all", "test_page"),
+    *("test_commands", "test_choice_map", "test_laplace", "test_medoid", "test_clustering"),
 )
 
 settings.register_profile("trilens", deadline=None, derandomize=True)
