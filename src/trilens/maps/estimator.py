@@ -30,24 +30,6 @@ from trilens.statements.value import refuse_answers, statements_to_fit
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
 
-#: Why something is not available.
-NOT_STREAMED = (
-    "this map was streamed from files that are too large to hold in memory; fit a map to "
-    "read_statements(...), or to a random part of the answers"
-)
-
-
-def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
-    """Raise `ParameterError` for parameters that a map by passes over files does not have."""
-    for name, default in only.items():
-        value = getattr(estimator, name)
-        if not isinstance(value, type(default)) or value != default:
-            raise ParameterError(
-                f"{type(estimator).__name__}: {name} cannot be chosen for answers that are too "
-                f"large to hold in memory; leave it out, or fit the map to read_statements(...)",
-                parameter=name,
-            )
-
 
 class MapEstimator(BaseEstimator, ABC):
     """A map of objects: fitted to statements, it gives coordinates and predicts answers.

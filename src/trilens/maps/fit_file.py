@@ -45,6 +45,13 @@ _OF_FIT = ("log_likelihood", "n_iter", "converged", "seed", "n_draws")
 #: What is worked out before the answers are left behind: numbers, and arrays by their members.
 _NUMBERS = ("dispersion", "overdispersion", "violations")
 _ARRAYS = {"draws": "draws", "place_cov": "place_cov", "residual": "left_over", "plane": "plane"}
+#: Raters' weights by their members.
+_OF_WEIGHTS = {
+    "weights": "rater_weights",
+    "sharpness": "rater_sharpness",
+    "spread": "rater_spread",
+    "lapses": "rater_own_lapses",
+}
 #: What is asked for, as far as it is none of the machine's.
 _HOW = ("n_components", "l2", "length", "lapses", "raters", "feature_share", "max_iter", "tol")
 
@@ -95,12 +102,7 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
     header["weighed"] = None if weights is None else [_plain(name) for name in weights.names]
     if weights is not None:
         header["sharpness_spread"] = weights.sharpness_spread
-        arrays |= {
-            "rater_weights": weights.weights,
-            "rater_sharpness": weights.sharpness,
-            "rater_spread": weights.spread,
-            "rater_own_lapses": weights.lapses,
-        }
+        arrays |= {member: getattr(weights, name) for name, member in _OF_WEIGHTS.items()}
     if inner.weights is not None:
         arrays["weights"] = inner.weights
     header["sha256"] = {name: _digest(array) for name, array in arrays.items()}
@@ -195,12 +197,9 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
     weights = None
     if header["weighed"] is not None:
         weights = RaterWeights(
-            header["weighed"],
-            arrays["rater_weights"],
-            arrays["rater_sharpness"],
-            arrays["rater_spread"],
-            header["sharpness_spread"],
-            arrays["rater_own_lapses"],
+            names=header["weighed"],
+            sharpness_spread=header["sharpness_spread"],
+            **{name: arrays[member] for name, member in _OF_WEIGHTS.items()},
         )
     features = None
     if header["features"] is not None:

@@ -14,7 +14,7 @@ from trilens.counts import Counted, PairCounts, count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.kinds import chance, sign
 from trilens.maps.comparisons import Comparisons
-from trilens.maps.estimator import NOT_STREAMED, MapEstimator, refuse_for_streams
+from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import Names, check_components
 from trilens.maps.passes import Passes, product, total
@@ -28,18 +28,6 @@ _MORE = 8
 _LIKE_OTHERS = 0.1
 #: The passes are done when the eigenvalues change by less than this share in one, or after so many.
 _SETTLED, _PASSES = 2e-4, 16
-
-
-@dataclass(frozen=True, eq=False)
-class LensVectors:
-    """The lens map of files."""
-
-    #: (n, d): centered, the widest axis first.
-    embedding: FloatArray
-    #: (d,): the largest first.
-    eigenvalues: FloatArray
-    #: The counts per object, of the first pass.
-    counts: Counted
 
 
 @dataclass(eq=False, repr=False)
@@ -87,10 +75,8 @@ class LensMap(MapEstimator):
         What was asked. An array that the fitted map is given is of this kind.
     n_objects_ : int
     counts_ : PairCounts
-        What `partial_fit` adds to.
-    streamed_ : LensVectors or None
-        How the map was made, where it was by passes over files; ``counts_``, ``power_`` and
-        ``explained_variance_ratio_`` are then not there.
+        What `partial_fit` adds to. Where the map was made by passes over files, ``counts_``,
+        ``power_`` and ``explained_variance_ratio_`` are not there.
 
     Examples
     --------
@@ -146,7 +132,6 @@ class LensMap(MapEstimator):
         self.n_objects_ = n
         self.counts_ = pairs
         self.names_, self.kind_ = names, pairs.kind
-        self.streamed_: LensVectors | None = None
         self._find_unknown(np.asarray(pairs.appears.sum(axis=1)))
         self._tell_doubts()
         return self
@@ -170,28 +155,36 @@ class LensMap(MapEstimator):
 
     def _stream(self, answers: Answers) -> LensMap:
         """Fit by passes over files of very many objects."""
-        refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
+        for name, default in (("error_rate", 0.0), ("power", "auto")):
+            if getattr(self, name) != default:
+                raise ParameterError(
+                    f"LensMap: {name} cannot be chosen for answers that are too large to hold in "
+                    "memory; leave it out, or fit the map to read_statements(...)",
+                    parameter=name,
+                )
         check_components(self.n_components, answers.count().n_objects)
-        found = stream_lens_map(
+        self.embedding_, self.eigenvalues_, counts = stream_lens_map(
             answers,
             int(self.n_components),
             shrinkage=self.shrinkage,
             random_state=self.random_state,
         )
-        same_kind(self.kind, found.counts.kind, self)
+        same_kind(self.kind, counts.kind, self)
         for name in ("explained_variance_ratio_", "power_", "counts_"):
             self.__dict__.pop(name, None)
-        self.embedding_, self.eigenvalues_ = found.embedding, found.eigenvalues
-        self.n_objects_, self.n_components_ = found.embedding.shape
-        self.names_, self.kind_ = found.counts.known_names, found.counts.kind
+        self.n_objects_, self.n_components_ = self.embedding_.shape
+        self.names_, self.kind_ = counts.known_names, counts.kind
         self._unknown = None
-        self.streamed_ = found
         return self
 
     def partial_fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        if getattr(self, "streamed_", None) is not None:
-            raise ParameterError(f"partial_fit adds counts of pairs; {NOT_STREAMED}")
+        if hasattr(self, "embedding_") and not hasattr(self, "counts_"):
+            raise ParameterError(
+                "partial_fit adds counts of pairs; this map was streamed from files that are too "
+                "large to hold in memory; fit a map to read_statements(...), or to a random part "
+                "of the answers"
+            )
         before = self.kind_ if hasattr(self, "counts_") else self.kind
         more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S, before))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
@@ -210,8 +203,10 @@ def stream_lens_map(
     *,
     shrinkage: float = 1.0,
     random_state: RandomState = 0,
-) -> LensVectors:
+) -> tuple[FloatArray, FloatArray, Counted]:
     """The lens map by passes over answers, for objects too many for a matrix of their pairs.
+
+    Coordinates, (n, d): centered, the widest axis first; their eigenvalues; the counts per object.
 
     What its eigenvectors need is the product of its matrix with a few vectors, a sum over
     statements. The shares of a pair are not shrunk by how often it was asked about: each answer
@@ -223,7 +218,7 @@ def stream_lens_map(
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "line.csv"
     >>> rows = [f"{j},{i},{k}" for i in range(9) for j in range(i + 1, 9) for k in range(j + 1, 9)]
     >>> _ = file.write_text("\\n".join(rows))
-    >>> line = stream_lens_map(Answers(file), 1).embedding[:, 0]
+    >>> line = stream_lens_map(Answers(file), 1)[0][:, 0]
     >>> np.argsort(line * np.sign(line[8])).tolist()
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
@@ -259,4 +254,4 @@ def stream_lens_map(
     points -= points.mean(axis=0)
     largest = np.abs(points).argmax(axis=0)
     points *= np.where(points[largest, np.arange(d)] < 0, -1, 1)
-    return LensVectors(points, values, counts)
+    return points, values, counts
