@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from trilens._parameters import thread_count
 from trilens._typing import IntArray
 from trilens.counts._merge import Summable, aligned, moved, positions
-from trilens.counts._threads import is_small, resolve_threads, summed
 from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 
@@ -115,7 +115,7 @@ def count_central(
         An array holds ``central`` statements, as in the paper. A file, a folder, a pattern or a
         URL is counted as it is read, in little memory; ``Answers(path).count()`` has more options.
     n_threads : int, optional
-        By default one per core that this process may use.
+        That count files; by default one per core that this process may use.
     cluster : str or Dask client, optional
         Where files are counted: ``"local:2"`` for two processes, ``"tcp://..."`` for a Dask
         scheduler; by default threads of this process.
@@ -130,27 +130,16 @@ def count_central(
     >>> counts.singled.tolist(), counts.appears.tolist()
     ([2, 0, 1, 0], [3, 2, 2, 2])
     """
+    thread_count(n_threads)  # refuses what is no number of threads
     S = held_or_counted(statements, pairs=False, n_threads=n_threads, cluster=cluster)
     if not isinstance(S, Statements):
         return S.central
-    first, second, third = count_places(S, n_threads)
+    first, second, third = count_places(S)
     if S.kind == "closer":  # the anchor takes no part in the comparison
         return CentralCounts(second, second + third, S.kind, S._names)
     return CentralCounts(first, first + second + third, S.kind, S._names)
 
 
-def count_places(S: Statements, n_threads: int | None = None) -> IntArray:
+def count_places(S: Statements) -> IntArray:
     """(3, n): how often each object stands first, second and third."""
-    n = S.n_objects
-    threads = resolve_threads(n_threads, len(S), n)
-    if is_small(len(S)):
-        columns = (np.bincount(column, minlength=n) for column in S.triples.T)
-        return np.array(list(columns), dtype=np.int64)
-    from trilens.counts import _kernels
-
-    def work(rows: slice) -> IntArray:
-        places = np.zeros((3, n), dtype=np.int64)
-        _kernels.columns(*S.triples[rows].T, *places)
-        return places
-
-    return summed(work, len(S), threads)
+    return np.stack([np.bincount(column, minlength=S.n_objects) for column in S.triples.T])

@@ -219,7 +219,7 @@ class KnownTally:
             self._waiting = [Statements(np.empty((0, 3), dtype=np.int32), n, names, self.kind)]
         S = self._waiting[0] if len(self._waiting) == 1 else concatenate(self._waiting)
         self._waiting = []
-        found = Counted.of_places(self.kind, len(S), count_places(S, n_threads=1), names)
+        found = Counted.of_places(self.kind, len(S), count_places(S), names)
         if self._with_pairs:
             found = replace(found, pairs=replace(count_pairs(S, n_threads=1), names=None))
         if self._labels is not None:

@@ -22,6 +22,7 @@ more memory than the map, and the statements may lie in files.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +38,9 @@ from trilens.maps.map import Map, shares_of
 from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
 from trilens.maps.passes import Passes, StreamPart, Sums, batches, for_kernels
 from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.maps.fitted import Fit
 
 #: Coordinates whose information is factored; of more it is multiplied with vectors.
 MOST_FACTORED = 3000
@@ -275,27 +279,20 @@ def sweep(part: StreamPart, plan: Plan | None, model: Map, salt: int, n_draws: i
     return Sweep(Sums(loss, many, sums), expected, signed)
 
 
-def draw_by_sums(
-    passes: Passes,
-    sample: Statements,
-    model: Map,
-    l2: float,
-    swept: Sweep,
-    rng: np.random.Generator,
-    dispersion: float,
-    prior: FeaturePrior | None = None,
-) -> AnyArray:
+def draw_by_sums(fitted: Fit, passes: Passes, swept: Sweep, rng: np.random.Generator) -> AnyArray:
     """Maps that the answers allow, (draws, n, d) float32, from what `sweep` found.
 
     Parameters
     ----------
+    fitted : Fit
+        Its sample stands for all statements in the products with H.
     passes : Passes
         Over all statements.
-    sample : Statements
-        Those that stand for all in the products with H.
     """
+    model, sample = fitted.map, fitted.sample
+    prior, dispersion = fitted.prior, fitted.overdispersion
     X, (n, d) = model.X, model.X.shape
-    held = 2 * max(l2, NO_L2) * dispersion
+    held = 2 * max(fitted.settings.l2, NO_L2) * dispersion
     own = np.ones(n) if prior is None else prior.own_precision
     blocks = swept.sums.information(d) + held * own[:, None, None] * np.eye(d)
     signed = swept.signed[:, :d].astype(np.float32)

@@ -377,8 +377,8 @@ def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: i
 
 def read_new_features(
     given: FeaturesLike, features: Features
-) -> tuple[tuple[str, ...] | None, list[tuple[Any, BoolArray]]]:
-    """Features of new objects: their names, where they have any, and the rows of every block.
+) -> tuple[tuple[str, ...] | None, Features]:
+    """Features of new objects, and their names where they have any.
 
     They are standardized as the objects of the map were, by the block's own center and scale.
     """
@@ -404,15 +404,15 @@ def read_new_features(
         tables.append((called, rows))
         names = called if names is None else names
     found = []
-    for called, rows in tables:
+    for (called, rows), block in zip(tables, features.blocks, strict=True):
         if names is not None and called is not None and called != names:
             rows, known = _by_name(called, rows, names, "features")
         else:
             rows, known = _checked(rows, "features")
-        found.append((rows, known))
-    if len({len(known) for _, known in found}) > 1:
+        found.append(Block(rows, known & (block.scale > 0), block.centre, block.scale))
+    if len({len(block.known) for block in found}) > 1:
         raise _refused("the blocks of features have different numbers of rows")
-    return None if names is None else tuple(names), found
+    return None if names is None else tuple(names), Features(features.names, tuple(found))
 
 
 def _blocks_of(given: FeaturesLike) -> dict[str, Any]:

@@ -284,15 +284,7 @@ class Fit:
         evidence = self.settings.evidence
         if evidence is not None and self.raters.weights is None:
             return evidence.interval
-        return lapse_interval(
-            self.sample,
-            self.weights,
-            self.map,
-            self.settings.l2,
-            threads_of(self.how.n_jobs),
-            self.raters.weights,
-            self.prior,
-        )
+        return lapse_interval(self)
 
     @property
     def error_rate_interval(self) -> tuple[float, float]:
@@ -389,16 +381,7 @@ class Fit:
         )
         if drawn is not None:
             return drawn
-        return draw_by_sums(
-            self._passes,
-            self.sample,
-            self.map,
-            self.settings.l2,
-            self._swept,
-            rng,
-            self.overdispersion,
-            self.prior,
-        )
+        return draw_by_sums(self, self._passes, self._swept, rng)
 
     @property
     def _usual_draws(self) -> int:
@@ -442,9 +425,7 @@ class Fit:
             moved = _moved(self.draws, self.map.X) / np.sqrt(self.overdispersion)
             size = np.einsum("kni,nij,knj->", moved, blocks, moved) / (len(moved) * n * d)
             return np.asarray(np.linalg.inv(blocks) * max(float(size), 1.0))
-        return place_errors(
-            self.sample, self.weights, self.map, self.settings.l2, self.raters.weights, self.prior
-        )
+        return place_errors(self)
 
     @cached_property
     def place_cov_of_all(self) -> FloatArray:

@@ -22,9 +22,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trilens._parameters import threads_of
 from trilens._typing import FloatArray
 from trilens.calibration import (
     CARELESS_IN_PLACES,
@@ -54,9 +56,11 @@ from trilens.maps.likelihood import (
     likelihood,
     row_order,
 )
-from trilens.maps.map import Map
-from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
+from trilens.maps.rater_weights import weighed_likelihood
 from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.maps.fitted import Fit
 
 #: Coordinates whose information is formed and factored as a whole.
 MOST_COORDINATES = 1000
@@ -666,24 +670,17 @@ def maximise_evidence(likelihood: Likelihood, X: FloatArray, l2: float) -> Evide
     return surface.told()
 
 
-def lapse_interval(
-    statements: Statements,
-    weights: FloatArray | None,
-    model: Map,
-    l2: float,
-    n_threads: int | None = None,
-    raters: RaterWeights | None = None,
-    prior: FeaturePrior | None = None,
-) -> tuple[float, float]:
+def lapse_interval(fitted: Fit) -> tuple[float, float]:
     """The 95 % interval of the lapse, about a fitted map, with raters' weights where there are any.
 
     Of very many statements, by a random part.
     """
-    rng = np.random.default_rng(0)
-    part = at_most(enough_answers(statements.n_objects), statements, weights, rng)
-    with one_blas_thread(), _seen(*part, model, raters, n_threads, prior=prior) as (f, scale):
+    model, most = fitted.map, enough_answers(fitted.n_objects)
+    part = at_most(most, fitted.sample, fitted.weights, np.random.default_rng(0))
+    threads = threads_of(fitted.how.n_jobs)
+    with one_blas_thread(), _seen(fitted, *part, threads, fitted.prior) as (f, scale):
         X = f.standard(model.X * scale)
-        surface = Surface(f, X, max(l2, NO_L2), fixed_l2=True)
+        surface = Surface(f, X, max(fitted.settings.l2, NO_L2), fixed_l2=True)
         surface.climb(model.lapse)
         surface.refine()
         low, high = surface.within()
@@ -739,35 +736,29 @@ def posterior_curvature(
     return H
 
 
-def place_errors(
-    statements: Statements,
-    weights: FloatArray | None,
-    model: Map,
-    l2: float,
-    raters: RaterWeights | None,
-    prior: FeaturePrior | None,
-) -> FloatArray:
+def place_errors(fitted: Fit) -> FloatArray:
     """The covariance of each place, (n, d, d): by the information of the answers and the penalty.
 
     Without what would shift or turn the whole map; raters' weights tell how it lies.
     """
-    n, d = model.X.shape
-    with one_blas_thread(), _seen(statements, weights, model, raters, 1) as (f, scale):
-        H = posterior_curvature(f, model.X * scale, np.array([model.lapse]), l2, prior)
+    model, (n, d) = fitted.map, fitted.map.X.shape
+    with one_blas_thread(), _seen(fitted, fitted.sample, fitted.weights, 1) as (f, scale):
+        lapse, l2 = np.array([model.lapse]), fitted.settings.l2
+        H = posterior_curvature(f, model.X * scale, lapse, l2, fitted.prior)
         errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
     return np.asarray(errors[np.arange(n), :, np.arange(n)] / np.multiply.outer(scale, scale))
 
 
 @contextmanager
 def _seen(
+    fitted: Fit,
     statements: Statements,
     weights: FloatArray | None,
-    model: Map,
-    raters: RaterWeights | None,
-    n_threads: int | None = None,
+    n_threads: int | None,
     prior: FeaturePrior | None = None,
 ) -> Iterator[tuple[Likelihood, FloatArray]]:
     """The likelihood of coordinates times a scale, and the scale; 1 without raters' weights."""
+    model, raters = fitted.map, fitted.raters.weights
     if raters is None:
         choices = collect_choices(statements, weights)
         with likelihood(choices, model.length, model.alpha, n_threads) as f:

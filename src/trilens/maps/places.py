@@ -12,7 +12,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import minimise, one_blas_thread
-from trilens.maps.features import Block, Features, FeaturesLike, read_new_features
+from trilens.maps.features import Features, FeaturesLike, read_new_features
 from trilens.maps.laplace import NO_L2
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map
@@ -116,7 +116,7 @@ def new_objects(M: Fit, S: Statements | None, features: FeaturesLike | None) -> 
             raise StatementError("there are no answers; place needs some about the new objects")
     called = None if told is None else told[0]
     if told is not None and called is None:
-        rows = len(told[1][0][1])
+        rows = len(told[1].known)
         if S is None:
             numbered = list(on_map) == [str(i) for i in range(n)]
             names = [str(n + i) if numbered else f"new {i + 1}" for i in range(rows)]
@@ -133,14 +133,12 @@ def new_objects(M: Fit, S: Statements | None, features: FeaturesLike | None) -> 
     if not names:
         raise ParameterError("all objects of the features are on the map already")
     new = None
-    if told is not None and called is not None and M.features is not None:
+    if told is not None and called is not None:
         row_of = {name: i for i, name in enumerate(called)}
         at = np.array([row_of.get(name, -1) for name in names], dtype=np.int64)
-        blocks = []
-        for block, (rows, known) in zip(M.features.blocks, told[1], strict=True):
-            has = (at >= 0) & known[np.maximum(at, 0)] & (block.scale > 0)
-            blocks.append(Block(rows[np.maximum(at, 0)], has, block.centre, block.scale))
-        new = Features(M.features.names, tuple(blocks))
+        new = told[1].take(np.maximum(at, 0))
+        blocks = (replace(block, known=block.known & (at >= 0)) for block in new.blocks)
+        new = replace(new, blocks=tuple(blocks))
     return NewObjects(tuple(names), None if S is None else _about(S, names, on_map), new)
 
 
