@@ -23,9 +23,28 @@ from trilens.words import p_text
 SEEDS = (7, 16, 23, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 4, 13)))
 
 
+def _agree(facts):
+    """Whether groups, shape, outliers and the tree say the same of every object."""
+    groups, shape, tree = (facts[key] for key in ("cluster", "structure", "hierarchy"))
+    assert (groups["n_clusters"] > 1) == (groups["shape"] == "groups")
+    if shape is None:
+        assert tree is None
+        return
+    assert shape["shape"] in (groups["shape"], "groups in groups")
+    assert set(groups["unassigned"]) == set(facts["outliers"]["apart"])
+    assert [name for name, group in groups["clusters"].items() if group < 0] == groups["unassigned"]
+    for branch in tree["claimed"] if tree else ():
+        members = {number: [] for number in groups["clusters"].values() if number >= 0}
+        for name, number in groups["clusters"].items():
+            members.setdefault(number, []).append(name in branch)
+        held = [own for number, own in members.items() if number >= 0 and any(own)]
+        assert len(held) == 1 or all(map(all, held))
+
+
 def _page(answers, labels=None, said=""):
     facts = analyze(answers, labels).to_dict()
     json.dumps(facts, allow_nan=False)
+    _agree(facts)
     html = render(facts)
     assert contradictions(html, facts) == [], said
     return read_page(html)
