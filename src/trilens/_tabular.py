@@ -48,6 +48,11 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
+def records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """The rows of a table, each by the names of its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 class Tabular(ABC):
     """A result that is a table.
 

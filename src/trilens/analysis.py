@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of
-from trilens._tabular import Tabular, counted, facts, plain, table
+from trilens._tabular import Tabular, counted, facts, plain, records, table
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, opened, statements_of
@@ -162,7 +162,7 @@ class Analysis(Tabular):
             "compare_groups": plain(self.compared_groups),
             "classify": plain(self.classes),
             "features": plain(self.features),
-            "objects": self._objects(),
+            "objects": records(self._objects()),
             "about_objects": plain(self.facts),
             "how": {"version": __version__, **facts(self, "source", "command", "seed")},
         }
@@ -185,10 +185,8 @@ class Analysis(Tabular):
 
     def columns(self) -> dict[str, list[Any]]:
         """A row for each object; groups are counted from 1."""
-        rows = self._objects()
-        called = {key: "group" if key == "cluster" else key for key in (rows[0] if rows else ())}
-        found = {name: [row[key] for row in rows] for key, name in called.items()}
-        return found | {"group": [row["cluster"] + 1 for row in rows]}
+        found = {"group" if key == "cluster" else key: x for key, x in self._objects().items()}
+        return found | {"group": [label + 1 for label in found["group"]]}
 
     def __repr__(self) -> str:
         found = self.describe
@@ -211,31 +209,32 @@ class Analysis(Tabular):
             found.append(("error on hidden labels", self.classes.check.error))
         return table(["", ""], [*rows, *found], caption=self.title)
 
-    def _objects(self) -> list[Facts]:
+    def _objects(self) -> dict[str, list[Any]]:
+        """What is told of each object, by what it is."""
         names = self.graph.names
         outlying, maybe = set(self.outliers.names), set(self.medoid.candidates)
         stays = None if self.clusters.stability is None else self.clusters.stability.objects
-        sure = {} if self.classes is None else self.classes.probabilities or {}
-        rows: list[Facts] = []
-        for i, name in enumerate(names):
-            row: Facts = {"object": name, "appearances": int(self.appearances[i])}
-            row["depth"] = float(self.depth.depth[i])
-            row["low"], row["high"] = float(self.depth.low[i]), float(self.depth.high[i])
-            row["counted"] = float(self.counted[i])
-            row["maybe_medoid"] = name in maybe
-            row["outlier"] = name in outlying
-            row["outlier_score"] = float(self.outliers.all_scores[i])
-            row["x"], row["y"] = float(self.plane[i, 0]), float(self.plane[i, 1])
-            if self.plane_cov is not None:
-                row["place_cov"] = self.plane_cov[i].tolist()
-            row["cluster"] = int(self.clusters.labels[i])
-            row["stays"] = None if stays is None or np.isnan(stays[i]) else float(stays[i])
-            if self.classes is not None:
-                row["class"] = self.classes.given[i]
-                row["answers_say"] = self.classes.found[i].item()
-                row["probability"] = sure.get(name)
-            rows.append(row)
-        return rows
+        found = {
+            "object": list(names),
+            **facts(self, "appearances"),
+            **facts(self.depth, "depth", "low", "high"),
+            **facts(self, "counted"),
+            "maybe_medoid": [name in maybe for name in names],
+            "outlier": [name in outlying for name in names],
+            "outlier_score": plain(self.outliers.all_scores),
+            "x": plain(self.plane[:, 0]),
+            "y": plain(self.plane[:, 1]),
+        }
+        if self.plane_cov is not None:
+            found["place_cov"] = plain(self.plane_cov)
+        found["cluster"] = plain(self.clusters.labels)
+        found["stays"] = [None] * len(names) if stays is None else plain(stays)
+        if self.classes is not None:
+            sure = self.classes.probabilities or {}
+            found["class"] = plain(self.classes.given)
+            found["answers_say"] = plain(self.classes.found)
+            found["probability"] = [sure.get(name) for name in names]
+        return found
 
 
 def analyze(

@@ -133,24 +133,6 @@ def test_many_wrong_answers_are_said_but_are_not_noise():
     assert found.error_rate_interval[0] <= 0.35 <= found.error_rate_interval[1]
 
 
-def test_every_repeated_question_counts_once():
-    often = [[0, 1, 2]] * 50 + [[1, 0, 2]] * 50
-    once = [[3, 4, 5]] * 2 + [[6, 7, 8]] * 2
-    found = agreement_between(Statements(often + once, kind="central"), None)
-    assert found.questions == 3
-    # two questions without contradiction, one in which 49 of 99 others agree
-    assert found.share == pytest.approx((1 + 1 + 49 / 99) / 3)
-
-
-def test_a_rater_is_not_compared_with_themselves():
-    triples = [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]]
-    found = agreement_between(
-        Statements(triples, kind="central"), np.array(["a", "a", "b", "c", "c"])
-    )
-    assert (found.questions, found.share) == (1, 0.0)
-    assert agreement_between(Statements([[0, 1, 2], [3, 4, 5]], kind="central"), None) is None
-
-
 @pytest.mark.parametrize(("kind", "rate"), [("central", 0.2), ("odd", 0.1), ("closer", 0.2)])
 def test_repeated_questions_tell_the_error_rate(kind, rate):
     raters = Raters(np.full(20, rate), np.ones(20))

@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import AsDict, Tabular, facts, plain
+from trilens._tabular import AsDict, Tabular, facts, plain, records
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import to_power
 from trilens.ask import Data, is_enough, statements_of, with_fit
@@ -175,13 +175,11 @@ class Individuals(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts in plain types, as ``trilens individuals --json`` prints them."""
-        columns = self.columns()
-        rows = zip(*columns.values(), strict=True)
         return {
             **facts(self, "kind", "differ", "p_value", "groups", "groups_p_value", "dimensions"),
             "predicted": self.mean_predicted,
             "chance": self.chance,
-            "raters": [dict(zip(columns, row, strict=True)) for row in rows],
+            "raters": records(self.columns()),
             **facts(self, "left_out", "objects"),
             "map": plain(self.plane),
             "sentences": self.sentences(),
