@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import combine_pvalues
 
 from people import say, survey
+from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.maps.fitted import fit_answers
 from trilens.maps.fitting import How
@@ -66,7 +67,7 @@ def test_bad_test_questions(people, catch, words):
 def test_nothing_is_deleted_and_every_step_says_what_is_left(shapes):
     S = shapes.statements
     chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
-    found = reliability(S, selection=chosen)
+    found = reliability(Answers(S, exclude_raters=["3"], min_seconds=0.8))
     left = [step.left for step in found.exclusions]
     assert left == sorted(left, reverse=True)
     assert [step.done for step in found.exclusions[:2]] == [True, True]
@@ -150,8 +151,3 @@ def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
     assert p_text(found.groups.p_value) in facts["methods"]
     assert "24 raters" in facts["methods"]
     assert [group["name"] for group in facts["groups"]["groups"]] == ["old", "young"]
-
-
-def test_a_selection_is_of_these_statements(people):
-    with pytest.raises(ParameterError, match="select from these"):
-        reliability(people, selection=select(people.take(np.arange(5))))

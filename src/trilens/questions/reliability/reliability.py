@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trilens import words
-from trilens._parameters import seed_of, wrong
+from trilens._parameters import seed_of
 from trilens._tabular import Tabular, facts, plain
 from trilens._typing import AnyArray, BoolArray, IntArray, RandomState
 from trilens.agreement import (
@@ -27,7 +27,6 @@ from trilens.agreement import (
 )
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, statements_of, with_fit
-from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.kind import doubt_kind
@@ -233,7 +232,6 @@ def reliability(
     by: By | None = None,
     catch: CatchLike | None = None,
     repeated: Any = None,
-    selection: Selection | None = None,
     random_state: RandomState = 0,
 ) -> Reliability:
     """How good the answers are: ceiling, reliability, raters, and what they can support.
@@ -252,9 +250,6 @@ def reliability(
     repeated : Statements, or (m,) array of bool, optional
         The questions, or the answers, that count for the ceiling; by default every question
         that was asked more than once.
-    selection : Selection, optional
-        Of `trilens.statements.selection.select`: the answers that are used. By default those
-        that `Answers` select.
 
     Notes
     -----
@@ -279,9 +274,9 @@ def reliability(
     """
     seed = seed_of(random_state)
     given, fitted = with_fit(answers)
-    reading = own = once = None
+    reading = own = once = selection = None
     if isinstance(given, Answers) and not given.in_counts:
-        asked_for = any(each is not None for each in (by, catch, repeated, selection))
+        asked_for = any(each is not None for each in (by, catch, repeated))
         if not given.held and not asked_for:
             return _of_passes(given, fit(given, random_state=seed) if fitted is None else fitted)
         doubt_kind(given)
@@ -289,7 +284,7 @@ def reliability(
         if every is not given:
             # questions that were repeated tell how well raters agree with themselves
             once, given, fitted = given.read(), every, None
-        if given.selects and selection is None:
+        if given.selects:
             own, selection = given.read(), given.selection
             given = given.everything
     everything = statements_of(given, "reliability")
@@ -323,7 +318,7 @@ class _Used:
         repeated: Any,
         selection: Selection | None,
     ) -> _Used:
-        kept = _kept(everything, selection)
+        kept = np.ones(len(everything), dtype=bool) if selection is None else selection.kept
         tests = catch_questions(everything, catch)
         rows = kept & (tests < 0)
         given = everything if rows.all() else everything.take(rows)
@@ -425,20 +420,6 @@ def _checked(
         groups=groups,
         **fields,
     )
-
-
-def _kept(everything: Statements, selection: Selection | None) -> BoolArray:
-    if selection is None:
-        return np.ones(len(everything), dtype=bool)
-    if not isinstance(selection, Selection):
-        raise wrong("selection", selection, "a Selection, or None")
-    if len(selection.kept) != len(everything):
-        raise ParameterError(
-            f"the selection is of {len(selection.kept):,} statements, but there are "
-            f"{len(everything):,}; select from these",
-            parameter="selection",
-        )
-    return selection.kept
 
 
 def _collected(
