@@ -872,11 +872,11 @@ NO_CEILING = {
 #: Two error rates: which one to report, and why they differ; said where each is printed.
 ERROR_RATE_OF_A_FIT = (
     "this error rate is the map's; report that of trilens reliability, which allows for how raters "
-    "differ and for questions that are not clear, so that its interval is wider"
+    "differ and for questions that are not clear, so that its interval is usually wider"
 )
 ERROR_RATE_TO_REPORT = (
     "report this error rate: it allows for how raters differ and for questions that are not clear, "
-    "so that its interval is wider than that of trilens fit, which is the map's"
+    "so that its interval is usually wider than that of trilens fit, which is the map's"
 )
 
 
