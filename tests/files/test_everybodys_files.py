@@ -16,24 +16,6 @@ from trilens.statements.roles import NAMES, role_of
 
 
 @pytest.fixture
-def read(tmp_path: Path):
-    def read(content: str, ending: str = ".csv", **options: Any) -> Statements:
-        path = tmp_path / f"s{ending}"
-        path.write_text(content, newline="")
-        S = read_statements(path, **options)
-        parts = list(scan_statements(path, chunk_rows=1, **options))
-        triples = [[part.names[i] for i in row] for part in parts for row in part.triples.tolist()]
-        assert triples == named(S)
-        for column in ("raters", "seconds", "places"):
-            if getattr(S, column) is not None:
-                joined = np.concatenate([getattr(part, column) for part in parts])
-                np.testing.assert_array_equal(joined, getattr(S, column))
-        return S
-
-    return read
-
-
-@pytest.fixture
 def understood(tmp_path: Path):
     def understood(content: str | bytes, ending: str = ".csv", **options: Any) -> Reading:
         path = tmp_path / f"s{ending}"
@@ -43,10 +25,6 @@ def understood(tmp_path: Path):
         return told[0]
 
     return understood
-
-
-def named(S: Statements) -> list[list[str]]:
-    return [[S.names[i] for i in row] for row in S.triples.tolist()]
 
 
 def test_one_name_one_role() -> None:
