@@ -73,21 +73,11 @@ def command(answers: options.Answers, out: Output) -> None:
     for said in about_chosen(data):
         note(said)
     if reading is not None:
-        _report(reading)
+        options.tell_doubts(reading)
     if summary.raters and out.path is None:
         click.echo()
         header = ["rater", "statements", "median s", "agreement"]
         print_table(header, list(zip(*raters.values(), strict=True)))
-
-
-def _report(reading: Reading) -> None:
-    """What only those can decide who know the study, and what was skipped."""
-    for concern in reading.concerns:
-        note(f"caution: {concern}")
-    if reading.caution is not None:
-        options.caution(reading.caution)
-    for fault in reading.named_faults():
-        note(f"skipped {fault}")
 
 
 def _read(reading: Reading) -> dict[str, str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trilens.maps.fitted import Fit
     from trilens.report import Pictures
     from trilens.statements.comparisons import Comparisons
+    from trilens.statements.reading import Reading
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -565,12 +566,19 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
     if not quiet:
         left_out = tuple(name for name in known.left_out if name != by)
         note(f"read {replace(known, left_out=left_out)}")
-        for fault in known.named_faults():
-            note(f"skipped {fault}")
-        for concern in known.concerns:
-            note(f"caution: {concern}")
-    if known.caution is not None:
+        tell_doubts(known)
+    elif known.caution is not None:
         caution(known.caution)
+
+
+def tell_doubts(reading: Reading) -> None:
+    """Say which rows were skipped, and what only those can decide who know the study."""
+    for fault in reading.named_faults():
+        note(f"skipped {fault}")
+    for concern in reading.concerns:
+        note(f"caution: {concern}")
+    if reading.caution is not None:
+        caution(reading.caution)
 
 
 def _report_counting(answers: Answers, known: Counted) -> None:
