@@ -119,9 +119,16 @@ class Unfolding:
             counted=self.counted,
         )
 
-    def uses(self, role: str) -> bool:
-        """Whether what the caller says of a role is used up."""
-        return role not in (*OPTIONAL, "ms") if self.roles is None else role in self.roles
+    def left(self, options: ReadOptions) -> ReadOptions:
+        """What is left to be said of the columns, when some roles are used up."""
+        said = () if options.columns is None else options.columns.mapping or ()
+        known = (*OPTIONAL, "ms")
+        mapping = tuple(
+            (role, column)
+            for role, column in said
+            if (role in known if self.roles is None else role not in self.roles)
+        )
+        return replace(options, columns=ColumnSpec(mapping=mapping) if mapping else None)
 
     def _answers(
         self, cells: Mapping[int, list[str | None]], rows: Rows, label: str | None, skip_bad: bool
@@ -173,9 +180,7 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
     spec = options.columns
     if spec is not None and spec.repeated and table.header:
         own = _blocks(table, spec)
-        mapping = tuple(pair for pair in spec.mapping or () if not own.uses(pair[0]))
-        left = replace(options, columns=ColumnSpec(mapping=mapping) if mapping else None)
-        return unfolded(own.of(table, options.skip_bad), left)
+        return unfolded(own.of(table, options.skip_bad), own.left(options))
     named = table
     if spec is not None and spec.names is not None:
         if len(spec.names) != len(table.names):
@@ -196,13 +201,7 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
                 found = found or _repeated(named, at)
     if found is None:
         return table, options
-    left = options
-    if spec is not None and spec.names is not None:
-        left = replace(options, columns=None)
-    elif spec is not None and spec.mapping is not None:
-        mapping = tuple(pair for pair in spec.mapping if not found.uses(pair[0]))
-        left = replace(options, columns=ColumnSpec(mapping=mapping) if mapping else None)
-    return found.of(named, options.skip_bad), left
+    return found.of(named, options.skip_bad), found.left(options)
 
 
 def _numbered(at: Mapping[str, int], role: str) -> list[int]:
