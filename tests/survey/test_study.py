@@ -231,6 +231,8 @@ def test_pictures_by_their_names(folder: Path) -> None:
     pictures = _pictures(folder)
     (pictures / "car.jpg").write_bytes(b"\xff\xd8\xff\xe0")
     (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
+    (pictures / "legal_note.txt").write_text("x")
+    (pictures / "raw").mkdir()
     study = load_study(folder)
     assert study.by_name["tone"].shown("en")["form"] == "audio"
     assert study.names == ("1", "2", "3", "4", "5", "6", "9", "10", "car", "tone")
@@ -239,6 +241,8 @@ def test_pictures_by_their_names(folder: Path) -> None:
     assert shown["form"] == "image"
     # the address says nothing about the name
     assert "car" not in shown["url"]
+    # what lies beside the pictures is named, and no object
+    assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
 
 
 def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
@@ -281,29 +285,16 @@ def test_pictures_are_decoded_by_check(folder: Path) -> None:
         (pictures / f"cut.{ending}").unlink()
     (pictures / "drawn.svg").write_text("<svg><g></svg>")
     (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
+    broken = ["drawn.svg", "jpg.jpg", "png.png", "tone.wav", "webp.webp"]
     found = sorted(problem.file for problem in damaged(load_study(folder).stimuli))
-    assert found == [
-        "pictures/drawn.svg",
-        "pictures/jpg.jpg",
-        "pictures/png.png",
-        "pictures/tone.wav",
-        "pictures/webp.webp",
-    ]
+    assert found == [f"pictures/{name}" for name in broken]
     checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
     assert checked.exit_code == 1
     assert "pictures/png.png: cannot be shown or played" in checked.stdout
-
-
-def test_a_broken_picture_stands_in_the_first_list(folder: Path) -> None:
-    """Together with what is wrong with the file, however much that is."""
-    pictures = _pictures(folder)
-    for file in pictures.iterdir():
-        file.write_bytes(PNG)
-    edit(folder, ("kind: central", "kind: middle"), ("title:", "titel:"))
-    found = wrong(folder)
-    assert "kind must be" in found
-    assert "title is missing" in found
-    assert "pictures/1.png: cannot be shown or played" in found
+    # in one list with what is wrong with the file, however much that is
+    found = wrong(edit(folder, ("kind: central", "kind: middle"), ("title:", "titel:")))
+    for said in ("kind must be", "title is missing", "pictures/png.png: cannot be shown"):
+        assert said in found
 
 
 def test_a_large_picture_is_named_and_sent_as_a_smaller_copy(folder: Path) -> None:
@@ -372,15 +363,6 @@ def test_a_table_of_pictures_with_alternative_texts(folder: Path) -> None:
         "objects.csv, line 5: study.yaml: objects end in .jpg",
     ):
         assert line in wrong(folder)
-
-
-def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> None:
-    pictures = _pictures(folder)
-    (pictures / "legal_note.txt").write_text("x")
-    (pictures / "raw").mkdir()
-    study = load_study(folder)
-    assert "legal_note" not in study.names
-    assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
 
 
 def test_codes_and_secrets_are_the_text_as_it_is_written(folder: Path) -> None:
