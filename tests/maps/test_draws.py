@@ -23,8 +23,9 @@ def test_given_time_draws_are_those_of_importance_sampling(monkeypatch):
     times = [3, 2, 2, 1, 2]
     S = Statements(np.repeat(answers, times, axis=0), 4, kind="central")
     M = ChoiceMap(1, l2=0.1, length="distance").fit(S)
-    lapse = np.full(len(S), 0.3)
-    drawn = draws.draw_maps(S, M.fit_.map, M.l2_, lapse, 4000, np.random.default_rng(1))
+    careless = replace(M.fit_.map, lapse=0.3)
+    F = replace(M.fit_, map=careless, stored={"overdispersion": 1.0})
+    drawn = draws.draw_maps(F, 4000, np.random.default_rng(1))
     # the prior: a standard deviation whose logarithm is even between its limits
     spread = np.exp(rng.uniform(np.log(0.1), np.log(1000), 400_000))
     X = spread[:, None] * rng.standard_normal((len(spread), 4))

@@ -58,40 +58,22 @@ _LEAST_LAPSE = 1e-4
 #: Raters who lapse more often are kept apart from the others; within either class the mean
 #: lapse serves, so that equal answers are looked at once.
 _CARELESS = 0.5
+#: Parts that few questions link may lie the other way round: the draws take more trouble.
+_EFFORT_FOR_BLOCKS = 5.0
 #: Conjugate gradients stop where the residual is this share of what it was, or after so many
 #: steps.
 _EXACT, _MOST_STEPS = 0.03, 12
 
 
-def draw_maps(
-    statements: Statements,
-    model: Map,
-    l2: float,
-    lapse_of: FloatArray | None,
-    n_draws: int,
-    rng: np.random.Generator,
-    dispersion: float = 1.0,
-    effort: float = 1.0,
-    prior: FeaturePrior | None = None,
-) -> FloatArray | None:
-    """Coordinates drawn from the posterior, (draws, n, d); None where sums have to serve.
-
-    Parameters
-    ----------
-    statements, model, l2
-        A fitted map, the answers it was fitted to, and the penalty.
-    lapse_of : (m,) array of float, optional
-        The lapse of each answer's rater.
-    dispersion
-        Answers count for this many times less, as by a quasi-likelihood.
-    effort
-        Maps are annealed for up to so many times as many answers.
-    prior
-        What features say, where the map was fitted with them.
-    """
+def draw_maps(fitted: Fit, n_draws: int, rng: np.random.Generator) -> FloatArray | None:
+    """Coordinates drawn from the posterior, (draws, n, d); None where sums have to serve."""
+    statements, model, prior = fitted.sample, fitted.map, fitted.prior
+    # answers count for so many times less, as by a quasi-likelihood
+    dispersion = fitted.overdispersion
+    effort = _EFFORT_FOR_BLOCKS if fitted.design.blocks > 1 else 1.0
     if model.X.size > MOST_FACTORED and len(statements) > effort * MOST_ANNEALED**2:
         return None
-    choices, lapse = _in_classes(statements, model, lapse_of)
+    choices, lapse = _in_classes(statements, model, fitted.lapse_of(statements))
     if len(choices) <= effort * MOST_ANNEALED:
         return _annealed(choices, lapse, model, n_draws, rng, dispersion, prior)
     if model.X.size > MOST_FACTORED:
@@ -99,7 +81,7 @@ def draw_maps(
     from scipy.linalg import solve_triangular
 
     with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
-        H = posterior_curvature(f, model.X, lapse, l2, prior, dispersion)
+        H = posterior_curvature(f, model.X, lapse, fitted.settings.l2, prior, dispersion)
         root = np.linalg.cholesky(H)
         moved = solve_triangular(
             root, rng.standard_normal((n_draws, len(root))).T, lower=True, trans="T"
@@ -114,7 +96,15 @@ def place_covariance(
     lapse_of: FloatArray | None,
     prior: FeaturePrior | None = None,
 ) -> FloatArray:
-    """How the places of all objects may be off together, (n d, n d); parameters as above."""
+    """How the places of all objects may be off together, (n d, n d).
+
+    Parameters
+    ----------
+    statements, model, l2, prior
+        A fitted map, the answers it was fitted to, the penalty, and what features say.
+    lapse_of : (m,) array of float, optional
+        The lapse of each answer's rater.
+    """
     choices, lapse = _in_classes(statements, model, lapse_of)
     with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, compiled=True) as f:
         H = posterior_curvature(f, model.X, lapse, l2, prior)

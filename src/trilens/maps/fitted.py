@@ -95,8 +95,6 @@ _DRAWS = ((100, 200), (250, 100))
 FEWER_DRAWS = 40
 #: Of so many numbers (objects times dimensions) on there are fewer draws, at least these.
 _MOST_NUMBERS, _LEAST_DRAWS = 40_000_000, 16
-#: Parts that few questions link may lie the other way round: the draws take more trouble.
-_EFFORT_FOR_BLOCKS = 5.0
 #: Answers by which the dispersion is told.
 _DISPERSED = 300_000
 #: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
@@ -368,17 +366,7 @@ class Fit:
     def draws(self) -> AnyArray:
         """Maps that the answers allow, (draws, n, d): see `trilens.maps.draws`."""
         rng = np.random.default_rng([self.seed, 29])
-        drawn = draw_maps(
-            self.sample,
-            self.map,
-            self.settings.l2,
-            self.lapse_of(self.sample),
-            self._usual_draws,
-            rng,
-            self.overdispersion,
-            _EFFORT_FOR_BLOCKS if self.design.blocks > 1 else 1.0,
-            self.prior,
-        )
+        drawn = draw_maps(self, self._usual_draws, rng)
         if drawn is not None:
             return drawn
         return draw_by_sums(self, self._passes, self._swept, rng)
