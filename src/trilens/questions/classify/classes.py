@@ -281,14 +281,13 @@ def classify(
     y = label_of_each(y, held.names)
     ordered, rank = in_own_order(held)
     labels = encode_labels([y[i] for i in np.argsort(rank)], ordered.names)
-    learner.fit(ordered, labels.given)
-    return _described(learner, ordered.names, labels, method, random_state, ordered).among(rank)
+    found = _learned(learner, ordered, ordered.names, labels, method, random_state, ordered)
+    return found.among(rank)
 
 
 def _of_fit(fitted: Fit, labels: list[Any], learner: MapClassifier, seed: int) -> Classification:
     known = encode_labels(labels, fitted.names)
-    learner.fit(fitted, known.given)
-    return _described(learner, fitted.names, known, "choice", seed, fitted.statements)
+    return _learned(learner, fitted, fitted.names, known, "choice", seed, fitted.statements)
 
 
 def _of_counts(
@@ -310,20 +309,19 @@ def _of_counts(
     if method == "lensmap":
         if pairs is None:
             raise ParameterError(f"pairs were not counted; use {option('pairs', True)}")
-        learner.fit(pairs, labels.given)
-        return _described(learner, names, labels, method, random_state)
+        return _learned(learner, pairs, names, labels, method, random_state)
     classes = counts.classes if isinstance(counts, Counted) else None
     if not isinstance(counts, Counted) or classes is None:
         raise ParameterError("the classes were not counted; count the answers under these labels")
     under = [] if classes.labels is None else classes.labels.tolist()
     if [None if code < 0 else counts.class_names[code] for code in under] != labels.given:
         raise LabelError("the classes were counted under other labels; count again with these")
-    learner.fit(classes, labels.given)
-    return _described(learner, names, labels, method, random_state, checked=False)
+    return _learned(learner, classes, names, labels, method, random_state, checked=False)
 
 
-def _described(
+def _learned(
     learner: Any,
+    data: Any,
     names: tuple[str, ...],
     labels: ClassCodes,
     method: str,
@@ -332,7 +330,8 @@ def _described(
     *,
     checked: bool = True,
 ) -> Classification:
-    """What a fitted classifier found, and what hidden labels say."""
+    """What a classifier finds, and what hidden labels say."""
+    learner.fit(data, labels.given)
     found = learner.transduction_.copy()
     check, against = None, labels.labelled[:0]
     if checked:
