@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
 import zlib
 from dataclasses import asdict
@@ -152,6 +153,8 @@ def is_fit(path: Any) -> bool:
         name = checked_path(path)
         if name.lower().endswith(".fit"):
             return True
+        if not os.path.isfile(name):
+            return False  # a pipe can be read only once
         with zipfile.ZipFile(name) as archive:
             return {f"{_HEADER}.npy", "X.npy"} <= set(archive.namelist())
     except (OSError, zipfile.BadZipFile, FormatError, ValueError, TypeError):
