@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, counted, note, print_json
+from trilens.cli.output import Output, bar, counted
 
 
 @options.command("count")
@@ -84,31 +84,26 @@ def command(
             **how, progress=progress, tell=told.append
         )
         write_counts(found, out.path)
-    if out.as_json:
-        print_json(
-            {
-                "statements": found.statements,
-                "objects": found.n_objects,
-                "kind": found.kind,
-                "partitions": told[0].partitions,
-                "resumed": told[0].resumed,
-                "skipped": found.n_skipped,
-                "output": out.path,
-                "left_out": list(found.skipped),
-            }
-        )
-        return
-    if not quiet:
-        resumed = f", {told[0].resumed:,} counted before" if told[0].resumed else ""
-        note(
-            f"{counted(found.statements, 'statement')} of kind {found.kind} about "
-            f"{counted(found.n_objects, 'object')}, {counted(told[0].partitions, 'part')}"
-            f"{resumed}: {out.path}"
-        )
-    for line in found.skipped[:5]:
-        note(f"skipped {line}")
+    facts = {
+        "statements": found.statements,
+        "objects": found.n_objects,
+        "kind": found.kind,
+        "partitions": told[0].partitions,
+        "resumed": told[0].resumed,
+        "skipped": found.n_skipped,
+        "output": out.path,
+        "left_out": list(found.skipped),
+    }
+    resumed = f", {told[0].resumed:,} counted before" if told[0].resumed else ""
+    said = (
+        f"{counted(found.statements, 'statement')} of kind {found.kind} about "
+        f"{counted(found.n_objects, 'object')}, {counted(told[0].partitions, 'part')}"
+        f"{resumed}: {out.path}"
+    )
+    notes = [*([] if quiet else [said]), *(f"skipped {line}" for line in found.skipped[:5])]
     if found.n_skipped > 5:
-        note(f"skipped {found.n_skipped:,} in all")
+        notes.append(f"skipped {found.n_skipped:,} in all")
+    out.report(facts, *notes)
 
 
 def _follow(folder: str, out: Output, every: float | None, **how: Any) -> None:
