@@ -136,7 +136,7 @@ def begun(checkout: Path, fault: Fault, seconds: int) -> subprocess.Popen[str]:
     command += ["-p", "no:cacheprovider", *tests]
     more = {"PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
-        ["bash", "-c", f'ulimit -t {seconds}; exec nice "$@"', "-", *command],
+        ["bash", "-c", f'ulimit -t {seconds}; exec "$@"', "-", *command],
         cwd=checkout, env=os.environ | more, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True,
     )  # fmt: skip
