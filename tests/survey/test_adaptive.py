@@ -20,6 +20,7 @@ import trilens as tl
 from studies import Here, Postgres, Running, edit
 from trilens.cli import trilens
 from trilens.kinds import KINDS, Kind
+from trilens_survey.background import work
 from trilens_survey.database import Database, open_database
 from trilens_survey.example import write_example
 from trilens_survey.export import collect, count_statements, write_export
@@ -285,33 +286,19 @@ def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
         assert not app.survey.preparation.step()
 
 
-def test_what_was_seen_holds_for_its_look_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    seen = tl.stopping(tl.Statements([], names=list("abcd"), kind="central"), "medoid")
-
-    def stopping(statements: tl.Statements, rule: str, **limits: Any) -> Any:
-        asked.append((rule, limits))
-        return replace(seen, look=1, looked_at=16, next_look=18, limit=2)
-
-    monkeypatch.setattr("trilens_survey.background.tl.stopping", stopping)
-    with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
-        asked.clear()  # the study's file was checked
+def test_what_was_seen_holds_for_its_look_alone(tmp_path: Path) -> None:
+    with study(tmp_path / "s", STOP % "warn") as (app, worker):
         app.rater()
         assert app.survey.preparation.step()
-        assert asked == [("medoid", {"at_most": 2})]
-        for following, looked in ((18, 1), (17, 2)):  # 17 statements: the next look is due or not
-            _model(app, 0, next_look=following)
-            monkeypatch.setattr(app.survey.preparation, "_due", lambda _: True)
-            assert app.survey.preparation.step()
-            assert len(asked) == looked
-        # somebody was erased: the first answers are now others
-        monkeypatch.setattr("trilens_survey.background.erased_participants", lambda _: 1)
-        for _ in range(2):
-            _model(app, 0)
-            assert app.survey.preparation.step()
-            assert len(asked) == 3
+        seen = work(worker.tasks[0])["stopping"]
+        for change, holds in (
+            ({"next_look": 18}, True),  # there are 17 statements
+            ({"next_look": 17}, False),
+            ({"next_look": 18, "erased": 1}, False),  # the first answers are now others
+        ):
+            known = seen | change | {"why": "as before"}
+            found = work(worker.tasks[0] | {"known": known})["stopping"]
+            assert (found["why"] == "as before") == holds, change
 
 
 GRIDS: tuple[tuple[Kind, str], ...] = (

@@ -259,24 +259,26 @@ def test_an_analysis_that_fails_is_said_and_harms_nothing(
 
 
 class Slow:
-    """Works until it is told to stop, or for a second of the clock."""
+    """Works for a second of its clock, when it is let go; stopped, it fails."""
 
-    def __init__(self, clock: list[float] | None = None) -> None:
-        self.begun, self.end, self.clock = threading.Event(), threading.Event(), clock
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Semaphore(0), threading.Semaphore(0)
+        self.now, self.stopped = 0.0, False
         self.done: list[int] = []
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
-        self.begun.set()
-        if self.clock is None:
-            self.end.wait()
-            raise RuntimeError("stopped")
-        self.clock[0] += 1.0
+        self.begun.release()
+        self.go_on.acquire(timeout=60)
+        if self.stopped:
+            raise ChildFailed("stopped")
+        self.now += 1.0
         self.done.append(task["answers"])
         facts = {"answers": task["answers"], "erased": 0, "made": 0.0, "problem": None}
         return facts | {"sentences": [], "report": None, "figures": {}}
 
     def stop(self) -> None:
-        self.end.set()
+        self.stopped = True
+        self.go_on.release(10)
 
 
 def test_participants_do_not_wait_for_an_analysis(folder: Path) -> None:
@@ -289,17 +291,22 @@ def test_participants_do_not_wait_for_an_analysis(folder: Path) -> None:
         question = rater.question()
         rater.answer(question["token"], question["objects"][0])
         assert "The first analysis is running." in browser.get("/researcher/live").text
-        slow.begun.wait()
+        assert slow.begun.acquire(timeout=60)
         rater.round()
         app.survey.dashboard.forget()
         assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
-    assert slow.end.is_set()  # a closing server stops the analysis
+    assert slow.stopped, "a closing server stops the analysis"
 
 
-def test_a_server_rests_after_an_analysis() -> None:
-    now = [0.0]
-    slow, task = Slow(now), {"answers": 0}
-    background = BackgroundAnalysis(task, slow, clock=lambda: now[0])
+def test_a_server_rests_after_an_analysis_but_not_after_an_erasure() -> None:
+    slow, task = Slow(), {"answers": 0}
+    background = BackgroundAnalysis(task, slow, clock=lambda: slow.now)
+
+    def update(answers: int, erased: int = 0, *, at_once: bool = False) -> None:
+        task["answers"] = answers
+        background.update(answers, erased, at_once=at_once)
+
+    slow.go_on.release(3)
     for moment, answers, at_once in (
         (0.0, 1, False),  # the first
         (5.0, 2, False),  # too early
@@ -307,40 +314,21 @@ def test_a_server_rests_after_an_analysis() -> None:
         (14.0, 2, False),  # nothing new
         (14.0, 1, True),  # at once
     ):
-        now[0] = max(now[0], moment)
-        task["answers"] = answers
-        background.update(answers, 0, at_once=at_once)
+        slow.now = max(slow.now, moment)
+        update(answers, at_once=at_once)
         background.wait()
     assert slow.done == [1, 2, 1]
-    background.close()
-
-
-def test_an_erasure_has_the_answers_analyzed_again() -> None:
-    ran: list[int] = []
-    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
-
-    class Waits:
-        def run(self, task: dict[str, Any]) -> dict[str, Any]:
-            begun.release()
-            go_on.acquire(timeout=10)
-            ran.append(len(ran))
-            raise ChildFailed("nothing to find")
-
-        def stop(self) -> None:
-            go_on.release(10)
-
-    background = BackgroundAnalysis({}, Waits(), clock=lambda: float(len(ran)))
-    background.update(20, 0)
-    assert begun.acquire(timeout=10)
-    background.update(10, 1)  # while the first is under way
-    go_on.release()
-    assert begun.acquire(timeout=10), "begun without another call"
-    go_on.release()
+    slow.now = 50.0
+    update(20)
+    update(10, 1)  # while one is under way: begun after it without another call
+    slow.go_on.release(2)
+    for _ in range(5):
+        assert slow.begun.acquire(timeout=60)
     background.wait()
-    background.update(11, 1)
+    update(11, 1)
     assert not background.running, "resting"
-    background.update(6, 2)
-    assert begun.acquire(timeout=10), "without a rest"
+    update(6, 2)
+    assert slow.begun.acquire(timeout=60), "without a rest"
     background.close()
 
 
