@@ -114,10 +114,6 @@ def test_estimators_have_jobs_and_functions_threads() -> None:
         tl.ChoiceMap(1, n_jobs=0).fit(S)
 
 
-def test_colors_in_both_spellings() -> None:
-    assert tl.plots.colors is tl.plots.colours
-
-
 @pytest.mark.slow
 def test_types_see_misspelt_parameters_and_attributes(tmp_path: Path) -> None:
     lines = (

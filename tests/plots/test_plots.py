@@ -107,13 +107,13 @@ def test_appearances_of_few_and_of_many_values(ax):
 
 
 def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
-    from trilens.plots.style import colours, markers
+    from trilens.plots.style import colors, markers
 
     groups = range(40)
-    colour, marker = colours(groups), markers(groups)
+    colour, marker = colors(groups), markers(groups)
     assert set(colour.values()) == set(plots.PALETTE)
     assert len({(colour[g], marker[g]) for g in groups}) == 40
-    assert colours([2, "b", 1, np.int64(1)]) == dict(zip([1, 2, "b"], plots.PALETTE, strict=False))
+    assert colors([2, "b", 1, np.int64(1)]) == dict(zip([1, 2, "b"], plots.PALETTE, strict=False))
 
 
 @pytest.mark.parametrize(

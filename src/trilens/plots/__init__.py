@@ -1,4 +1,4 @@
-"""Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
+"""Results in, matplotlib Axes out: one function per figure, in one color-blind safe style."""
 
 from trilens.plots.files import save_figure, write_figures
 from trilens.plots.hierarchy import tree
@@ -13,14 +13,13 @@ from trilens.plots.objects import (
 from trilens.plots.plan import plan_curve
 from trilens.plots.raters import group_maps, rater_map
 from trilens.plots.reliability import ceiling_bar, models_against_ceiling, rater_intervals
-from trilens.plots.style import PALETTE, colors, colours
+from trilens.plots.style import PALETTE, colors
 
 __all__ = [
     "PALETTE",
     "appearances",
     "ceiling_bar",
     "colors",
-    "colours",
     "depth_against_depth",
     "depth_heat_map",
     "graph_drawing",

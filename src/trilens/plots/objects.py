@@ -21,7 +21,7 @@ from trilens.plots.style import (
     add_picture,
     axes_or_new,
     bare,
-    colours,
+    colors,
     name_point,
     one_each,
     plain,
@@ -125,7 +125,7 @@ def depth_against_depth(
         )
     given = one_each(labels, len(X), "labels") or []
     known = [label for label in given if label is not None and label != -1]
-    classes = list(colours(known))
+    classes = list(colors(known))
     if len(classes) != 2:
         raise ParameterError(
             f"there are {len(classes)} classes, and the figure compares two", parameter="labels"
@@ -259,7 +259,7 @@ def object_map(
     named = one_each(names, n, "names")
     given = one_each(groups, n, "groups")
     ax = axes_or_new(ax, (7.0, 6.0))
-    colour = colours(given) if given is not None else {}
+    colour = colors(given) if given is not None else {}
     if given is None:
         ax.scatter(X[:, 0], X[:, 1], s=20, color=INK)
     else:
@@ -324,7 +324,7 @@ def graph_drawing(
     width = 0.4 + 0.8 * weight / weight.max() if weight.size else 1.0
     ax.add_collection(LineCollection(X[pair.T].tolist(), colors=FAINT, linewidths=width))
     given = one_each(groups, n, "groups")
-    colour = colours(given) if given is not None else {}
+    colour = colors(given) if given is not None else {}
     shade = [colour[g] for g in given] if given is not None else INK
     ax.scatter(X[:, 0], X[:, 1], s=16, c=shade, zorder=3)
     bare(ax)

@@ -35,17 +35,13 @@ ACCENT = "#D55E00"
 MARKERS = ("o", "s", "^", "D", "v")
 
 
-def colours(groups: Iterable[Any]) -> dict[Any, str]:
+def colors(groups: Iterable[Any]) -> dict[Any, str]:
     """A color for each different group, in sorted order (numbers before text).
 
-    >>> colours(["b", "a", "b"])
+    >>> colors(["b", "a", "b"])
     {'a': '#0072B2', 'b': '#E69F00'}
     """
     return {group: PALETTE[i % len(PALETTE)] for i, group in enumerate(_sorted(groups))}
-
-
-#: The same, spelled the American way.
-colors = colours
 
 
 def markers(groups: Iterable[Any]) -> dict[Any, str]:
@@ -60,7 +56,7 @@ def _sorted(groups: Iterable[Any]) -> list[Any]:
 
 def scatter_groups(ax: Axes, X: FloatArray, groups: Sequence[Any], size: float) -> None:
     """The points of each group in its color and with its marker, named for the legend."""
-    colour, marker = colours(groups), markers(groups)
+    colour, marker = colors(groups), markers(groups)
     for group in colour:
         mine = X[[g == group for g in groups]]
         ax.scatter(

@@ -87,9 +87,9 @@ def curve_figure(results: Results, panels: Sequence[Curves], columns: int = 3) -
 
 
 def _draw_curves(ax: Axes, panel: Curves, part: Results, methods: set[str]) -> None:
-    from trilens.plots.style import colours, markers, plain
+    from trilens.plots.style import colors, markers, plain
 
-    colour, marker = colours(methods), markers(methods)
+    colour, marker = colors(methods), markers(methods)
     for method in sorted(part.levels("method")):
         mine = part.where(method=method)
         at = sorted(mine.levels(panel.x))
