@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import trilens as tl
+from commandline import run
 from trilens import Statements, answers as module, write_counts, write_statements
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
 from trilens.counts import count_central, count_pairs, counted
@@ -172,6 +173,8 @@ def test_large_files_are_counted_where_counts_suffice(file, monkeypatch):
     assert tl.outliers(Answers(file), 2, method="depth").names == ("c", "d")
     assert (tl.k_rng(Answers(file), 1) != expected[2]).nnz == 0
     assert Answers(file).n_statements == len(S)
+    for line in (["depth", file], ["medoid", file, "--method", "depth"]):
+        assert run(*line).stdout
 
 
 def test_raters_are_not_lost_by_counting(tmp_path, monkeypatch):

@@ -661,7 +661,7 @@ def n_used(answers: Answers, method: str) -> int:
     from trilens.answers import read_or_count
     from trilens.counts import Counted
 
-    given = read_or_count(answers)
+    given = read_or_count(answers, enough=True)
     return given.statements if isinstance(given, Counted) else len(given.at_random())
 
 
