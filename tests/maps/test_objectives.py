@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from trilens.maps.comparison_loss import Objective, comparison_loss
-from trilens.maps.comparisons import Comparisons, as_comparisons
+from trilens.maps.comparisons import as_comparisons
 from trilens.statements import Statements
+from trilens.statements.comparisons import Comparisons
 
 OBJECTIVES = {
     "soe": Objective("distance", "squared hinge", margin=0.1),

@@ -19,7 +19,6 @@ from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomSta
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind, n_answers
-from trilens.maps.comparisons import Comparisons
 from trilens.maps.estimator import MapEstimator
 from trilens.maps.features import Features, FeaturesLike, features_for
 from trilens.maps.fitted import Fit, fit_answers
@@ -27,6 +26,7 @@ from trilens.maps.fitting import How
 from trilens.maps.map import ModelDepth, check_components
 from trilens.maps.pairs import Length
 from trilens.statements import Statements
+from trilens.statements.comparisons import Comparisons
 from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ from typing import Literal, Self, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.maps.comparisons import Comparisons
 from trilens.maps.pairs import (
     Length,
     Work,
@@ -36,6 +35,7 @@ from trilens.maps.pairs import (
     pair_code,
     with_l2,
 )
+from trilens.statements.comparisons import Comparisons
 
 Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
 

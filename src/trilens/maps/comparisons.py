@@ -16,18 +16,9 @@ from trilens.kinds import Kind, check_kind
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.columns import counts_up, is_table
-from trilens.statements.comparisons import Comparisons, rectangular
+from trilens.statements.comparisons import Comparisons as Comparisons, rectangular
 from trilens.statements.frames import bare_rows
 from trilens.statements.names import ids_among
-
-__all__ = [
-    "Comparisons",
-    "ComparisonsLike",
-    "as_comparisons",
-    "as_data",
-    "tells_kind",
-    "violations",
-]
 
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17

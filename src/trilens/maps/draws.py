@@ -258,15 +258,14 @@ def sweep(part: StreamPart, plan: Plan | None, model: Map, salt: int, n_draws: i
     n, d = model.X.shape
     sums, expected = np.zeros((n, d + d * (d + 1) // 2)), np.zeros((n, 2))
     signed = np.zeros((n, d + 1, n_draws), dtype=np.float32)
-    loss, many = 0.0, 0
+    loss = 0.0
     for _, (a, b, c), _ in batches(part, plan):
         how = (a, b, c, *for_kernels(model))
         loss += _kernels.score(*how, sums)
-        many += len(a)
         keys = np.empty(len(a), dtype=np.uint64)
         _kernels.question_keys(a, b, c, salt, keys)
         _kernels.pull(*how, keys, signed, expected)
-    return Sweep(Sums(loss, many, sums), expected, signed)
+    return Sweep(Sums(loss, sums), expected, signed)
 
 
 def draw_by_sums(fitted: Fit, passes: Passes, swept: Sweep, rng: np.random.Generator) -> AnyArray:

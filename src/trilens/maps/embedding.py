@@ -26,7 +26,7 @@ from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, StatementError
 from trilens.kinds import Kind
 from trilens.maps.comparison_loss import ComparisonLoss, Objective, comparison_loss
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, violations
+from trilens.maps.comparisons import ComparisonsLike, as_comparisons, violations
 from trilens.maps.descent import (
     Minimum,
     best_scale,
@@ -40,6 +40,7 @@ from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import check_components
 from trilens.statements import Statements
+from trilens.statements.comparisons import Comparisons
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
 #: Beyond, the squares overflow.

@@ -20,10 +20,11 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
 from trilens.errors import KindError, ParameterError, callers_level
 from trilens.kinds import Kind, check_kind, n_answers, sides, sign
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, tells_kind, violations
+from trilens.maps.comparisons import ComparisonsLike, as_data, tells_kind, violations
 from trilens.maps.map import Names, predicted, unmentioned
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
+from trilens.statements.comparisons import Comparisons
 from trilens.statements.names import ids_among, is_integer
 from trilens.statements.value import refuse_answers, statements_to_fit
 

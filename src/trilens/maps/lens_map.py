@@ -13,13 +13,13 @@ from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted, PairCounts, count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.kinds import chance, sign
-from trilens.maps.comparisons import Comparisons
 from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import Names, check_components
 from trilens.maps.passes import Passes, product, total
 from trilens.maps.scaling import SMOOTHED_OBJECTS, check_power, lens_scaling, usual_power
 from trilens.statements import Kind, Statements, as_statements
+from trilens.statements.comparisons import Comparisons
 from trilens.statements.value import same_kind
 
 #: By passes, vectors beside those that are wanted: they make the others come sooner.

@@ -174,17 +174,12 @@ class Sums:
 
     #: -log likelihood.
     loss: float
-    statements: int
     #: (n, d + d (d + 1) / 2): the gradient in each object's place, and its information about that
     #: place.
     of_object: FloatArray
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.loss + other.loss,
-            self.statements + other.statements,
-            self.of_object + other.of_object,
-        )
+        return Sums(self.loss + other.loss, self.of_object + other.of_object)
 
     def gradient(self, d: int) -> FloatArray:
         """The slope of -log P in each place, (n, d)."""
@@ -205,11 +200,10 @@ def score(part: StreamPart, plan: Plan | None, model: Map) -> Sums:
 
     n, d = model.X.shape
     sums = np.zeros((n, d + d * (d + 1) // 2))
-    loss, many = 0.0, 0
+    loss = 0.0
     for _, (a, b, c), _ in batches(part, plan):
         loss += _kernels.score(a, b, c, *for_kernels(model), sums)
-        many += len(a)
-    return Sums(loss, many, sums)
+    return Sums(loss, sums)
 
 
 def for_kernels(model: Map) -> tuple[FloatArray, float, int, float, float, bool]:
