@@ -177,6 +177,7 @@ def stopping(
     >>> found.stop, found.value
     (False, 400.0)
     """
+    seed = seed_of(random_state)
     one_of("rule", rule, RULES)
     most = whole_number("at_most", at_most, least=1)
     least = real_number("gain", gain, positive=True)
@@ -214,7 +215,7 @@ def stopping(
     may_miss = (1 - level) * spent(look)
     seen = replace(seen, level=1 - may_miss)
     draws = int(np.clip(np.ceil(2 / may_miss), *STOPPING_DRAWS))
-    first = _first(given, at, fitted, seed_of(random_state))
+    first = _first(given, at, fitted, seed)
     inner, rank = replace(first.canonical[0], n_draws=draws), first.canonical[1]
     if rule == "medoid":
         return _by_set(seen, inner, given.names, rank, most, may_miss)
@@ -224,16 +225,15 @@ def stopping(
     found = _groups(inner)
     if look > 1 and found > 1:
         earlier = looks(given.n_objects, at - 1)[1]
-        before = _groups(_first(given, earlier, fitted, seed_of(random_state)).canonical[0])
+        before = _groups(_first(given, earlier, fitted, seed).canonical[0])
     stop = found > 1 and before == found
     return replace(seen, stop=stop, value=float(found), before=before, level=None)
 
 
 def _first(given: Statements, at: int, fitted: Fit | None, seed: int) -> Fit:
     """The fit of the first answers, as that of all was made."""
-    if fitted is None:
-        return fit_answers(given[:at], How(), random_state=seed)
-    return fit_answers(given[:at], fitted.how, fitted.features, random_state=seed)
+    how, features = (How(), None) if fitted is None else (fitted.how, fitted.features)
+    return fit_answers(given[:at], how, features, random_state=seed)
 
 
 def _in_time(S: Any) -> Statements:

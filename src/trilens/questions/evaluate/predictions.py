@@ -148,7 +148,7 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
         triples[(triples >= 0).all(axis=1)], statements.n_objects, kind=statements.kind
     )
     key, answer, _ = question_keys(same)
-    asked_key, asked_answer, triple = question_keys(statements)
+    asked_key, _, triple = question_keys(statements)
     known, number = np.unique(key, return_inverse=True)
     votes = np.bincount(number * 3 + answer, minlength=3 * len(known)).reshape(-1, 3)
     place = np.minimum(np.searchsorted(known, asked_key), max(len(known) - 1, 0))
@@ -163,16 +163,9 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
             parameter="answers",
         )
     share = votes[place] / votes[place].sum(axis=1, keepdims=True)
-    c = n_answers(statements.kind)
-    rows = np.arange(len(statements))
-    scores = np.empty((len(statements), c))
-    scores[:, 0] = share[rows, asked_answer]
-    if c == 2:
-        scores[:, 1] = share[rows, 1 - asked_answer]
-    else:
-        for column in (1, 2):
-            other = (triple == statements.triples[:, [column]]).argmax(axis=1)
-            scores[:, column] = share[rows, other]
+    first = 3 - n_answers(statements.kind)  # an anchor is no answer
+    answers_at = statements.triples[:, first:, None] == triple[:, None]
+    scores = np.take_along_axis(share, answers_at.argmax(axis=2) - first, axis=1)
     return Predictions(scores, True)
 
 
