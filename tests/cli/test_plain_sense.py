@@ -54,6 +54,23 @@ def test_guesses_are_called_guesses(guesses: Path) -> None:
     assert "raters agree" not in done
 
 
+def test_without_raters_nobody_is_said_to_agree(guesses: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.csv"
+    rows = np.random.default_rng(1).normal(size=(14, 2)).tolist()
+    model.write_text("object,x,y\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows)))
+    said = run("evaluate", guesses, "--embedding", model, "--kind", "central", "--no-align").stderr
+    assert "as two answers agree on" in said
+
+
+def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:
+    """The report predicts by a map of as many dimensions as fit, and gives another number."""
+    X = np.random.default_rng(0).normal(size=(14, 2))
+    S = tl.simulate_statements(X, 300, kind="odd", random_state=0)
+    np.savetxt(tmp_path / "odd.csv", S.triples, fmt="%d", delimiter=",")
+    said = run("depth", tmp_path / "odd.csv").stderr
+    assert "On a plane, three quarters of the answers predict the rest as kind odd" in said
+
+
 def test_which_error_rate_to_report_is_said_where_each_is_printed(
     shapes: Path, tmp_path: Path
 ) -> None:

@@ -190,9 +190,10 @@ def _notes(found: Comparison) -> Iterator[str]:
         yield f"no ceiling: {first.no_ceiling}"
     else:
         low, high = first.ceiling_interval or (first.ceiling, first.ceiling)
+        who = "raters" if first.raters else "answers"
         yield (
             f"ceiling {first.ceiling:.3f} ({low:.3f} to {high:.3f}): the best accuracy a model can "
-            f"reach, as two raters agree on {first.agreement:.3f} of the questions"
+            f"reach, as two {who} agree on {first.agreement:.3f} of the questions"
         )
     yield from _differences(found, "")
     if found.aligned is not None:

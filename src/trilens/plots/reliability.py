@@ -96,7 +96,8 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
         )
         marks.append(("predicted by a map", found.predicted, None, PALETTE[0]))
     if found.between is not None:
-        marks.append(("two raters agree", found.between.share, found.between.interval, PALETTE[2]))
+        text = f"two {found.unit or 'answer'}s agree"
+        marks.append((text, found.between.share, found.between.interval, PALETTE[2]))
     if found.reachable is not None:
         marks.append(("best possible", found.reachable, found.reachable_interval, ACCENT))
     marks.sort(key=lambda mark: mark[1])
