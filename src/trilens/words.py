@@ -371,12 +371,6 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "scales.",
         "Ask questions that mix the parts, or analyze each part by itself.",
     ),
-    "copies": (
-        "How often each row occurs is a multiple of {times}.",
-        "If the same answers are included more than once, everything looks more certain than it "
-        "is: intervals are too narrow, and people seem to agree with themselves.",
-        "Check whether a file was read twice, and include each answer once.",
-    ),
     "noise": (
         "A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
         "{chance:.0%}.",

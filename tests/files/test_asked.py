@@ -200,6 +200,17 @@ def test_names_that_differ_in_capitals_or_blanks(tmp_path):
     assert "'Hund' and 'hund'; 'cow' and 'cow '" in found.what
 
 
+def test_a_file_that_was_read_twice_is_named(tmp_path):
+    file = write(tmp_path / "a.csv", ["odd", "other_1", "other_2"], rows_of() * 2)
+    said = "How often each row occurs is a multiple of 2."
+    assert concern(understood(file), "copies").what == said
+    for words in (["describe", file], ["medoid", file, "--method", "depth"]):
+        assert said in run(*words).stderr
+    for data in (tl.Answers(file), tl.read_statements(file)):
+        whats = [each.what for each in tl.reliability(data).cautions]
+        assert whats.count(said) == 1
+
+
 def test_describe_tells_the_checks(tmp_path):
     rows = [*rows_of(), ["van", "bus", "bus"]]
     file = write(tmp_path / "a.csv", ["odd", "other_1", "other_2"], rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +32,9 @@ def command(answers: options.Answers, out: Output) -> None:
     \b
     Example: trilens describe answers.csv
     """
-    from trilens import words
     from trilens.answers import read_or_count
     from trilens.counts import Counted
     from trilens.maps.kind import doubt_kind
-    from trilens.statements.reading import Concern
-    from trilens.statements.summary import copies
     from trilens.study_design import about_chosen
 
     # counts do not know the raters: for their table a large file too is read whole
@@ -49,10 +45,6 @@ def command(answers: options.Answers, out: Output) -> None:
         return
     doubt_kind(answers)
     summary, reading = data.summary(), answers.reading
-    times = copies(data)
-    if reading is not None and times > 1:
-        copied = Concern("copies", *words.caution("copies", {"times": times}))
-        reading = replace(reading, concerns=(*reading.concerns, copied))
     raters: dict[str, list[Any]] = {
         "rater": [r.rater for r in summary.raters],
         "statements": [r.statements for r in summary.raters],

@@ -35,6 +35,7 @@ from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
 from trilens.statements.patterns import quotable
 from trilens.statements.roles import FIELDS, MARKS, SAMPLERS, key
+from trilens.statements.summary import copies
 from trilens.statements.table import AnswerTable, Pass
 from trilens.statements.value import Statements
 
@@ -53,8 +54,8 @@ _NAME_TAILS = ("name", "object", "label", "text", "word")
 class Concern:
     """One thing that only those can decide who know the study.
 
-    Its ``code`` is ``raters``, ``marked``, ``sampler``, ``count``, ``times``, ``alike`` or
-    ``ids``; it says what was seen, what follows if nothing is done, and what to do.
+    Its ``code`` is ``raters``, ``marked``, ``sampler``, ``count``, ``times``, ``alike``, ``ids``
+    or ``copies``; it says what was seen, what follows if nothing is done, and what to do.
     """
 
     code: str
@@ -449,6 +450,7 @@ def concerns_about(
         *_about_times(found),
         *_about_names(statements),
         *_about_ids(table, statements, unused),
+        *about_copies(statements),
     )
 
 
@@ -563,6 +565,27 @@ def _about_names(statements: Statements) -> list[Concern]:
             f"Some names differ only in capitals or blanks: {few}{more}.",
             "They are taken for different objects.",
             "If they are the same, write them alike.",
+        )
+    ]
+
+
+def about_copies(statements: Statements) -> list[Concern]:
+    """Whether every row occurs equally often: the same file more than once.
+
+    >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central")
+    >>> [concern.what for concern in about_copies(S)]
+    ['How often each row occurs is a multiple of 3.']
+    """
+    times = copies(statements)
+    if times < 2:
+        return []
+    return [
+        Concern(
+            "copies",
+            f"How often each row occurs is a multiple of {times}.",
+            "If the same answers are included more than once, everything looks more certain than "
+            "it is: intervals are too narrow, and people seem to agree with themselves.",
+            "Check whether a file was read twice, and include each answer once.",
         )
     ]
 

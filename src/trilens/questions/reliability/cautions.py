@@ -13,8 +13,7 @@ from trilens._typing import AnyArray, IntArray
 from trilens.agreement import Rate, Repeats, gave_much
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
-from trilens.statements.reading import Reading
-from trilens.statements.summary import copies
+from trilens.statements.reading import Reading, about_copies
 from trilens.study_design import Design
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
@@ -36,7 +35,7 @@ class Caution:
     Attributes
     ----------
     code : str
-        ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``,
+        ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
         ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``;
         or that of a `trilens.statements.reading.Concern`.
@@ -79,15 +78,11 @@ class Caution:
         return {"code": self.code, **said, "names": list(self.names)}
 
 
-def about_reading(reading: Reading | None) -> list[Caution]:
+def about_reading(reading: Reading | None, statements: Statements) -> list[Caution]:
     """What only those can decide who know the study, and that conditions are taken together."""
-    if reading is None:
-        return []
-    found = [
-        Caution(each.code, said=(each.what, each.therefore, each.remedy))
-        for each in reading.concerns
-    ]
-    return [*found, *about_conditions(reading.conditions)]
+    concerns = about_copies(statements) if reading is None else reading.concerns
+    found = [Caution(each.code, said=(each.what, each.therefore, each.remedy)) for each in concerns]
+    return [*found, *about_conditions(() if reading is None else reading.conditions)]
 
 
 def about_conditions(pooled: Sequence[str]) -> list[Caution]:
@@ -118,17 +113,6 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
     outside = np.flatnonzero(seen & (parts != different[0]))
     names = tuple(statements.names[i] for i in outside)
     return [Caution("apart", {"parts": len(different)}, names)]
-
-
-def about_duplicates(statements: Statements) -> list[Caution]:
-    """Whether every row occurs equally often: the same file more than once.
-
-    >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central")
-    >>> [caution.what for caution in about_duplicates(S)]
-    ['How often each row occurs is a multiple of 3.']
-    """
-    times = copies(statements)
-    return [Caution("copies", {"times": times})] if times > 1 else []
 
 
 def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
