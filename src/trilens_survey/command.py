@@ -35,7 +35,7 @@ class _SurveyCommand(options.Command):
 
         needed = (
             "fastapi", "uvicorn", "httptools", "multipart", "yaml", "jinja2", "pydantic",
-            "sqlalchemy", "alembic", "psycopg", "argon2", "itsdangerous", "limits", "jwt",
+            "sqlalchemy", "psycopg", "argon2", "itsdangerous", "limits", "jwt",
             "markdown_it", "PIL",
         )  # fmt: skip
         if any(find_spec(name) is None for name in needed):

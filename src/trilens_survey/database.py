@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from trilens.errors import SurveyError
-from trilens_survey.schema import metadata
+from trilens_survey.schema import answers, metadata, versions
 
 FILE = "answers.db"
 
@@ -90,7 +90,7 @@ class Database:
             engine = self.writer()
             try:
                 with self.named_errors():
-                    migrate(engine)
+                    make_tables(engine)
                     with engine.begin() as connection:
                         yield connection
             finally:
@@ -182,46 +182,28 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     return Database(folder, url=parsed.set(drivername="postgresql+psycopg"))
 
 
-_MIGRATIONS = str(Path(__file__).parent / "migrations")
+#: Of the tables. A version of trilens that changes them also brings the older ones up to it.
+_VERSION = "0001"
 
 
-def migrate(engine: Engine) -> None:
-    """Make the tables, or bring them to this version; those of a newer trilens are refused."""
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util.exc import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", _MIGRATIONS)
-    config.set_main_option("path_separator", "os")
+def make_tables(engine: Engine) -> None:
+    """Make the tables, if there are none; those of a newer trilens are refused."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             # several processes may start at once: one of them makes the tables
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7716583)")
-        config.attributes["connection"] = connection
-        try:
-            if inspect(connection).has_table("answers"):
-                command.upgrade(config, "head")
-            else:
-                metadata.create_all(connection)
-                command.stamp(config, "head")
-        except CommandError as error:
-            raise SurveyError(f"{_NEWER} ({error})") from error
-
-
-_NEWER = "the database was made by a newer version of trilens; upgrade trilens"
+        if not inspect(connection).has_table(answers.name):
+            metadata.create_all(connection)
+            connection.execute(insert(versions), {"version_num": _VERSION})
+        _check_version(connection)
 
 
 def _check_version(connection: Connection) -> None:
-    """Refuse to read tables of another version."""
-    from alembic.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
-    there = MigrationContext.configure(connection).get_current_revision()
-    if there is None:
+    """Refuse tables of another version."""
+    if not inspect(connection).has_table(versions.name):
         raise SurveyError("no answers yet; start the study with trilens survey serve")
-    if there != ScriptDirectory(_MIGRATIONS).get_current_head():
-        raise SurveyError(_NEWER)
+    if connection.execute(select(versions)).scalar() != _VERSION:
+        raise SurveyError("the database was made by a newer version of trilens; upgrade trilens")
 
 
 #: A PostgreSQL server that does not answer is an error after so many seconds.
@@ -324,7 +306,7 @@ def _copy_file(database: Database, part: Path) -> None:
 def _copy_rows(database: Database, part: Path) -> None:
     engine = Database(part.parent, file=part).writer()
     try:
-        migrate(engine)
+        metadata.create_all(engine)
         with database.reading() as source, engine.begin() as copy:
             source = source.execution_options(isolation_level="REPEATABLE READ")
             for table in metadata.sorted_tables:

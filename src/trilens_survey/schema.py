@@ -32,6 +32,9 @@ def _of(table: str, **more: Any) -> Column[int]:
     return Column(table[:-1], ForeignKey(f"{table}.id", ondelete="CASCADE"), **more)
 
 
+#: The version of the tables: one row.
+versions = Table("alembic_version", metadata, Column("version_num", Text, primary_key=True))
+
 #: Keys, whether the study is open: one row each.
 settings = Table(
     "settings",

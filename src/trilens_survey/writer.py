@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from trilens.errors import TrilensError
-from trilens_survey.database import Database, migrate
+from trilens_survey.database import Database, make_tables
 
 T = TypeVar("T")
 #: What writes inside a transaction; it neither begins nor commits one.
@@ -88,7 +88,7 @@ class Writer:
         """Open the database; what goes wrong there is raised here, and nothing is started."""
         try:
             with self._database.named_errors():
-                migrate(self._engine)
+                make_tables(self._engine)
         except BaseException:
             self._engine.dispose()
             raise

@@ -1,1 +1,0 @@
-"""Alembic's steps from one version of the tables to the next."""
