@@ -134,7 +134,6 @@ def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str
     facts = analysis.to_dict()
     sentences = [("Headline", words.headline(facts))]
     for found in words.findings(facts):
-        # where the dashboard has warned of the answers, nothing says that they have no fault
         faultless = found.section == "answers" and not facts["reliability"]["cautions"]
         sure = "" if warned and faultless else found.sure
         sentences.append((found.title, Markup("{} {}").format(found.sentence, sure)))
