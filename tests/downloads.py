@@ -19,42 +19,22 @@ class Server:
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self.ranges = True
-        #: For each request to come: after how many bytes to hang up, or a status to answer.
+        #: For each request to come: after how many bytes to hang up.
         self.cut: list[int | None] = []
-        self.refuse: list[int | None] = []
-        self.asked: list[str | None] = []
+        self.asked: list[str] = []
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                wanted = self.headers.get("Range")
-                server.asked.append(wanted)
-                refused = server.refuse.pop(0) if server.refuse else None
+                server.asked.append(self.path)
                 content = server.files.get(self.path)
-                if refused is not None or content is None:
-                    self.answer(refused or 404, b"")
-                    return
-                if wanted is None or not server.ranges:
-                    self.answer(200, content)
-                    return
-                first, last = wanted.removeprefix("bytes=").split("-")
-                start, end = int(first), int(last or len(content) - 1)
-                if start >= len(content):
-                    self.answer(416, b"", f"bytes */{len(content)}")
-                    return
-                self.answer(206, content[start : end + 1], f"bytes {start}-{end}/{len(content)}")
-
-            def answer(self, status: int, body: bytes, span: str | None = None) -> None:
-                cut = server.cut.pop(0) if server.cut else None
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                if span is not None:
-                    self.send_header("Content-Range", span)
+                self.send_response(404 if content is None else 200)
+                self.send_header("Content-Length", str(len(content or b"")))
                 self.end_headers()
-                self.wfile.write(body[:cut])
+                cut = server.cut.pop(0) if server.cut else None
+                self.wfile.write((content or b"")[:cut])
                 self.close_connection = True
 
             def log_message(self, format: str, *args: object) -> None:

@@ -332,7 +332,7 @@ class TestFirstDownload:
         one = hashlib.sha256(b"1").hexdigest()
         assert (cache / "SHA256SUMS").read_text() == f"{one}  new/t.csv\n"
         find_files([self.PATH], origin)
-        assert server.asked == [None]
+        assert server.asked == ["/t.csv"]
         path.write_bytes(b"spoilt")
         assert find_files([self.PATH], origin)[0].read_bytes() == b"1"
 

@@ -21,8 +21,6 @@ from typing import Any
 
 from trilens.errors import DatasetError, MissingExtraError
 
-#: Continuations of one download, each of which must bring new bytes.
-_MAX_ATTEMPTS = 20
 _CHUNK = 1 << 16
 _TIMEOUT = 30.0
 _SUMS = "SHA256SUMS"
@@ -212,20 +210,11 @@ def _name(path: str) -> str:
 def _fetch_members(wanted: list[str], cache: Path, url: str, member: str) -> None:
     """Download a zip archive and take the wanted files out of it, each by its own checksum."""
     archive = cache / (hashlib.sha256(url.encode()).hexdigest()[:16] + ".zip")
-    resumed = archive.with_name(archive.name + ".part").exists()
-    archive.unlink(missing_ok=True)
     _download(url, archive, None)
     try:
         _take(wanted, archive, cache, member)
-    except _TransferError:
-        if not resumed:
-            raise
-    else:
-        return
     finally:
         archive.unlink(missing_ok=True)
-    # The part that was continued may have been of another version: once more, from the start.
-    _fetch_members(wanted, cache, url, member)
 
 
 def _take(wanted: list[str], archive: Path, cache: Path, member: str) -> None:
@@ -253,74 +242,32 @@ class _TransferError(OSError):
     """A download that failed; the text says how, in a few words."""
 
 
-class _ResumingDownloader:
-    """A downloader for `pooch` that keeps what has arrived in a ``.part`` file.
+def _transfer(url: str, target: str | Path, pooch: Any = None) -> None:
+    """Download ``url`` to ``target``; the signature is the one that `pooch` calls."""
+    import requests
+    from urllib3.exceptions import HTTPError
 
-    A transfer that breaks off is continued by an HTTP range request, at once and as long as
-    new bytes arrive, and again at the next call. A server that knows no ranges sends the
-    whole file, and the part is dropped. A part that does not belong to the file any more is
-    noticed by the checksum of the whole.
-    """
-
-    def __init__(self, part: Path) -> None:
-        self.part = part
-
-    def __call__(self, url: str, output_file: str | Path, pooch: Any = None) -> None:
-        """Download ``url`` to ``output_file``; the signature is the one `pooch` calls."""
-        before = self._size()
-        for _ in range(_MAX_ATTEMPTS):
-            problem = self._transfer(url)
-            if problem is None:
-                os.replace(self.part, output_file)
-                return
-            if self._size() <= before:
-                break
-            before = self._size()
-        if self._size() == 0:
-            self.part.unlink(missing_ok=True)
-        raise _TransferError(problem)
-
-    def _size(self) -> int:
-        return self.part.stat().st_size if self.part.exists() else 0
-
-    def _transfer(self, url: str) -> str | None:
-        """One request; what went wrong, or None when the file is whole."""
-        import requests
-        from urllib3.exceptions import HTTPError
-
-        # A file that is compressed on the server must arrive as it is: its checksum is known.
-        headers = {"Accept-Encoding": "identity"}
-        start = self._size()
-        if start:
-            headers["Range"] = f"bytes={start}-"
-        try:
-            with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-                if response.status_code == 416:
-                    if response.headers.get("Content-Range") == f"bytes */{start}":
-                        return None
-                    self.part.unlink()
-                    return self._transfer(url)
-                if not response.ok:
-                    return f"answered {response.status_code} {response.reason}"
-                sent_from = response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
-                resumed = response.status_code == 206 and sent_from
-                expected = response.headers.get("Content-Length")
-                with self.part.open("ab" if resumed else "wb") as file:
-                    opened_at = file.tell()
-                    for chunk in response.raw.stream(_CHUNK, decode_content=False):
-                        if file.tell() == 0 and _PAGE.match(chunk):
-                            return _IS_A_PAGE
-                        file.write(chunk)
-                    arrived = file.tell() - opened_at
-                if expected is not None and arrived != int(expected):
-                    return f"broke off after {arrived:,} of {int(expected):,} bytes"
-        except requests.exceptions.Timeout:
-            return f"did not answer within {_TIMEOUT:.0f} seconds"
-        except requests.exceptions.ConnectionError:
-            return "cannot be reached"
-        except (requests.exceptions.RequestException, HTTPError):
-            return f"broke off after {self._size():,} bytes"
-        return None
+    # A file that is compressed on the server must arrive as it is: its checksum is known.
+    headers = {"Accept-Encoding": "identity"}
+    arrived = 0
+    try:
+        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+            if not response.ok:
+                raise _TransferError(f"answered {response.status_code} {response.reason}")
+            expected = response.headers.get("Content-Length")
+            with Path(target).open("wb") as file:
+                for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                    if arrived == 0 and _PAGE.match(chunk):
+                        raise _TransferError(_IS_A_PAGE)
+                    arrived += file.write(chunk)
+            if expected is not None and arrived != int(expected):
+                raise _TransferError(f"broke off after {arrived:,} of {int(expected):,} bytes")
+    except requests.exceptions.Timeout:
+        raise _TransferError(f"did not answer within {_TIMEOUT:.0f} seconds") from None
+    except requests.exceptions.ConnectionError:
+        raise _TransferError("cannot be reached") from None
+    except (requests.exceptions.RequestException, HTTPError):
+        raise _TransferError(f"broke off after {arrived:,} bytes") from None
 
 
 def _download(url: str, target: Path, sha256: str | None) -> None:
@@ -329,18 +276,10 @@ def _download(url: str, target: Path, sha256: str | None) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if sha256 is None:  # pooch would take any file that is there
         target.unlink(missing_ok=True)
-    part = target.with_name(target.name + ".part")
-    resumed = part.exists()
     try:
         with _silent(pooch.get_logger()):
-            pooch.retrieve(
-                url, sha256, target.name, target.parent, downloader=_ResumingDownloader(part)
-            )
-    except ValueError:
-        # pooch found another checksum. Half of an older version may have been continued.
-        if resumed:
-            _download(url, target, sha256)
-            return
+            pooch.retrieve(url, sha256, target.name, target.parent, downloader=_transfer)
+    except ValueError:  # pooch found another checksum
         raise _TransferError("sent a file with another sha256") from None
 
 
