@@ -16,7 +16,6 @@ from trilens.calibration import (
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys, questions
-from trilens.words import NO_CEILING
 
 #: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
 _MOST_ANSWERS = 300_000
@@ -270,7 +269,7 @@ def agreement_of(
         only_one = len(np.unique(who)) < 2
     kept = statements.asked_at_random
     if len(kept) and not kept.any():
-        return None, None, NO_CEILING["all chosen"]
+        return None, None, "all chosen"
     if counted is not None:
         kept = kept & counted
     if not kept.all():
@@ -280,9 +279,9 @@ def agreement_of(
     if between is not None:
         return between, within, None
     if only_one:
-        return None, within, NO_CEILING["one rater"]
+        return None, within, "one rater"
     why = "no repeated question" if within is None else "no shared question"
-    return None, within, NO_CEILING[why]
+    return None, within, why
 
 
 def raters_of(statements: Statements) -> tuple[str | None, AnyArray | None]:

@@ -10,9 +10,10 @@ import numpy as np
 
 from trilens._tabular import and_list, counted
 from trilens.calibration import BRANCH_LEVEL, COMPARED_ANSWERS
-from trilens.kinds import KINDS
+from trilens.kinds import KINDS, chance
 
 if TYPE_CHECKING:
+    from trilens.maps.kind import KindFit
     from trilens.maps.support import Reason
     from trilens.questions.compare_groups import ComparedGroups, GroupView
     from trilens.questions.group_agreement import GroupAgreement
@@ -852,6 +853,18 @@ def _exchanged(found: ComparedGroups) -> str:
 
 
 # ---- a paragraph for the Methods section --------------------------------------------------------
+
+
+def another_kind(found: KindFit) -> str:
+    """What speaks for the kind that fits, where another one is said; empty where none does."""
+    if found.fitting is None:
+        return ""
+    told = [
+        f"as kind {kind} in {found.accuracy[kind]:.0%} of cases (guessing: {chance(kind):.0%})"
+        for kind in (found.fitting, found.kind)
+    ]
+    return f"On a plane, three quarters of the answers predict the rest {told[0]}, {told[1]}"
+
 
 #: Why it is not known how often two raters agree.
 NO_CEILING = {

@@ -12,6 +12,7 @@ from trilens.calibration import KIND_ERRORS
 from trilens.kinds import KINDS, Kind, chance
 from trilens.statements import Statements
 from trilens.statements.value import StatementsLike, as_statements
+from trilens.words import another_kind
 
 #: Answers that are looked at, the share of them that is predicted, and those needed for it.
 _MOST = 3000
@@ -60,17 +61,6 @@ class KindFit:
         error = np.sqrt(0.25 / self.n_predicted) / (1 - chance(best))
         better = self.gain(best) - max(self.gain(self.kind), 0.0) > KIND_ERRORS * error
         return best if better else None
-
-    def __str__(self) -> str:
-        """What speaks for the kind that fits, in words; empty where none does."""
-        best = self.fitting
-        if best is None:
-            return ""
-        told = [
-            f"as kind {kind} in {self.accuracy[kind]:.0%} of cases (guessing: {chance(kind):.0%})"
-            for kind in (best, self.kind)
-        ]
-        return f"On a plane, three quarters of the answers predict the rest {told[0]}, {told[1]}"
 
 
 def kind_fit(S: StatementsLike) -> KindFit:
@@ -131,4 +121,4 @@ def doubt_kind(answers: Answers) -> None:
     if reading is None or reading.fits is not None:
         return
     found = kind_fit(answers.read())
-    answers.judge_kind(str(found), found.fitting)
+    answers.judge_kind(another_kind(found), found.fitting)

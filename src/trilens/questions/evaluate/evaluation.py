@@ -39,7 +39,7 @@ from trilens.questions.evaluate.predictions import (
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
 from trilens.statements.combine import questions
-from trilens.words import BENT_MODELS, few_raters, mostly_one_rater
+from trilens.words import BENT_MODELS, NO_CEILING, few_raters, mostly_one_rater
 
 #: Samples of the bootstrap.
 _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
@@ -442,7 +442,7 @@ def yardstick_of(
     """The ceiling of statements; a map is fitted where there are repeats, and no fit is given."""
     agreement, _, why_not = agreement_of(statements)
     if agreement is None:
-        return Yardstick(None, None, None, why_not)
+        return Yardstick(None, None, None, None if why_not is None else NO_CEILING[why_not])
     if fitted is None and is_enough(statements):
         fitted = fit(statements, random_state=seed, progress=progress)
     chances_of = None if fitted is None else fitted.probabilities

@@ -405,7 +405,7 @@ def _checked(
         marks=marks,
         between=between,
         within=within,
-        no_ceiling=no_ceiling,
+        no_ceiling=None if no_ceiling is None else words.NO_CEILING[no_ceiling],
         reachable=best,
         reachable_interval=best_ends,
         halves=split_half(ordered, unit, raters_of(ordered)[1], seed),
