@@ -11,6 +11,8 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError, parameter_name
 
+#: Beyond, one answer more makes no difference to a sum of weights.
+MOST_WEIGHT = 1e15
 _MOST = 2**63 - 1
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -190,6 +192,11 @@ def sample_weights(sample_weight: Any, m: int) -> FloatArray | None:
         row = int(np.flatnonzero(bad)[0])
         raise ParameterError(
             f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more",
+            parameter="sample_weight",
+        )
+    if given.sum() > MOST_WEIGHT:
+        raise ParameterError(
+            f"the weights sum to {given.sum():.3g}; scale them down, to {MOST_WEIGHT:.0g} at most",
             parameter="sample_weight",
         )
     if m and not given.any():

@@ -349,6 +349,7 @@ def test_bad_parameters_are_one_clear_line(estimator, says):
         ([1.0, np.nan], "the weight of statement 1 is nan"),
         ([-1.0, 1.0], "the weight of statement 0 is -1.0"),
         ([0.0, 0.0], "all weights are 0"),
+        ([1e300, 1.0], r"the weights sum to 1e\+300; scale them down"),
     ],
 )
 def test_bad_weights_are_refused(weights, says):

@@ -165,6 +165,12 @@ def test_a_file_that_is_no_fit_is_refused(tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(tl.errors.FormatError, match="cut short"):
         tl.load(path)
+    for byte in (6, 8, 10):  # the version, the flags and the method of the last member
+        damaged = bytearray(whole)
+        damaged[whole.rindex(b"PK\x01\x02") + byte] |= 0x60
+        path.write_bytes(damaged)
+        with pytest.raises(tl.errors.FormatError, match="cut short"):
+            tl.load(path)
     with pytest.raises(tl.errors.FormatError, match="check the path"):
         tl.load(tmp_path / "none.fit")
     with path.open("wb") as file:

@@ -124,6 +124,22 @@ def test_answers_at_random_are_noise(kind, known):
     assert not any(check.judged for check in found.raters)
 
 
+def test_what_guesses_are_is_said_in_one_way():
+    # few guesses say so much by chance that questions about them are answered: these do
+    rng = np.random.default_rng(0)
+    T = rng.integers(20, size=(1600, 3))
+    T = T[(np.roll(T, 1, axis=1) != T).all(axis=1)][:800]
+    raters = rng.integers(20, size=800)
+    rng.random(800)  # draws that the study had between
+    rng.integers(1, 3, 800)
+    rows, chosen = np.arange(800), rng.integers(3, size=800)
+    others = np.stack([T[rows, (chosen + k) % 3] for k in (1, 2)], axis=1)
+    drawn = np.column_stack([T[rows, chosen], others])
+    F = fit(Statements(drawn, kind="central", raters=raters))
+    assert F.support
+    assert not reliability(F).is_noise
+
+
 def test_many_wrong_answers_are_said_but_are_not_noise():
     points = gaussian(20, 2, random_state=0)
     found = reliability(simulate_statements(points, 1100, error_rate=0.35, random_state=1))

@@ -157,7 +157,7 @@ def is_fit(path: Any) -> bool:
             return False  # a pipe can be read only once
         with zipfile.ZipFile(name) as archive:
             return {f"{_HEADER}.npy", "X.npy"} <= set(archive.namelist())
-    except (OSError, zipfile.BadZipFile, FormatError, ValueError, TypeError):
+    except (OSError, NotImplementedError, zipfile.BadZipFile, FormatError, ValueError, TypeError):
         return False
 
 
@@ -279,8 +279,8 @@ def _read(name: str) -> dict[str, AnyArray]:
             raise ValueError("it is no numpy archive")
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, TypeError, AttributeError, zipfile.BadZipFile,
-            zlib.error) as error:  # fmt: skip
+    except (ValueError, OSError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError,
+            zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
         raise FormatError(
             f"{name} is no fit, or was cut short: {one_line(error, 80)}; a fit is what "
             "trilens fit -o study.fit or Fit.save writes"

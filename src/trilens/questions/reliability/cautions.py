@@ -11,6 +11,8 @@ import numpy as np
 from trilens import words
 from trilens._typing import AnyArray, IntArray
 from trilens.agreement import Rate, Repeats, gave_much
+from trilens.kinds import chance
+from trilens.maps.fitted import Fit
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.reading import Reading, about_copies
@@ -115,13 +117,19 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
     return [Caution("apart", {"parts": len(different)}, names)]
 
 
-def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
-    """Whether the answers as a whole say anything, when so many of m were predicted."""
+def about_noise(fitted: Fit, m: int, hits: int) -> list[Caution]:
+    """Whether the answers as a whole say anything, when so many of m were predicted.
+
+    Where a fit was asked whether they do, that is what it says to every question.
+    """
     from scipy.special import bdtrc
 
-    if bdtrc(hits - 1, m, chance) <= _LEVEL:
-        return []
-    return [Caution("noise", {"predicted": hits / m, "chance": chance})]
+    by_chance = chance(fitted.map.kind)
+    if fitted.support.reason != "guesses":
+        asked = fitted.support and fitted.how.n_components is None
+        if asked or bdtrc(hits - 1, m, by_chance) <= _LEVEL:
+            return []
+    return [Caution("noise", {"predicted": hits / m, "chance": by_chance})]
 
 
 def about_design(asked: Design) -> list[Caution]:

@@ -464,7 +464,7 @@ def _held_out(
     names, rater = (None, None) if who is None else np.unique(who, return_inverse=True)
     inside = None if rater is None else rater[rows].astype(np.int64)
     first = hold_out(part, inside, fitted, seed, folds=FOLDS[0])
-    noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
+    noise = about_noise(fitted, len(first.right), int(first.right.sum()))
     last, share, cautions = first, None, list(noise)
     checks: tuple[RaterCheck, ...] = ()
     careless = own = None
