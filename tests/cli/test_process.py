@@ -131,6 +131,40 @@ def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):
     assert {path.name: path.read_bytes() for path in good.iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("reduce days -o days/b.csv", "is an input file"),
+        ("convert days/*.csv -o days/b.csv", "is an input file"),
+        ("depth days --bad-rows days/b.csv", "is an input file"),
+        ("count days -o linked/b.csv", "is an input file"),
+        ("convert days -o days/c.csv", "would be one of the files of days"),
+        ("convert days -o linked/c.csv", "would be one of the files of days"),
+        ("count days -o days/c.npz", "would be one of the files of days"),
+        ("convert days/*.csv days/c.csv", "would be one of the files of days/*.csv"),
+    ],
+)
+def test_an_output_among_the_files_of_the_input_is_refused(tmp_path, command, said, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days").mkdir()
+    (tmp_path / "linked").symlink_to("days")
+    for name in ("days/a.csv", "days/b.csv"):
+        (tmp_path / name).write_text("a,b,c\nb,c,d\nd,a,c\na,d,b\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert said in run(*command.split(), status=1).stderr
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_an_output_beside_the_files_of_the_input_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days").mkdir()
+    (tmp_path / "days" / "a.csv").write_text("a,b,c\nb,c,d\nd,a,c\na,d,b\n")
+    run("convert", "days", "--kind", "central", "-o", "all.csv")
+    run("convert", "days/*.csv", "--kind", "central", "-o", "days/all.parquet")
+    assert (tmp_path / "days" / "all.parquet").exists()
+
+
 def test_simulated_statements_and_their_truth_are_two_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("simulate", "-n", 5, "-o", "s.csv", "--truth", "./s.csv", status=2)

@@ -17,7 +17,17 @@ from typing import Any, BinaryIO, cast
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.files.source import PathLike, checked_path, one_line, quoted
+from trilens.files.source import (
+    PathLike,
+    checked_path,
+    file_paths,
+    is_known,
+    is_pattern,
+    is_url,
+    matches,
+    one_line,
+    quoted,
+)
 
 #: What a write, a flush or a close may meet. Other errors inside the `with` block are the
 #: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
@@ -109,23 +119,52 @@ class _Open(RawIOBase):
 
 
 def refuse_to_overwrite(output: PathLike, *inputs: PathLike | None) -> None:
-    """Raise `FormatError` if an output file is also an input file.
+    """Raise `FormatError` if an output file is also an input file, or would become one.
+
+    Inputs may be folders and patterns.
 
     >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
     Traceback (most recent call last):
     ...
     trilens.errors.FormatError: answers.csv is an input file; write to another file
     """
+    name = checked_path(output)
     for given in inputs:
-        if given is None or "-" in (checked_path(given), checked_path(output)):
+        if given is None or "-" in (checked_path(given), name):
             continue
-        try:
-            same = os.path.samefile(given, output)
-            regular = stat.S_ISREG(os.stat(output).st_mode)  # a terminal is read and written
-        except (OSError, ValueError):
-            same, regular = os.path.realpath(given) == os.path.realpath(output), True
-        if same and regular:
-            raise FormatError(f"{os.fspath(output)} is an input file; write to another file")
+        if any(_is_same(path, output) for path in _files_of(checked_path(given))):
+            raise FormatError(f"{name} is an input file; write to another file")
+        if _would_belong(name, checked_path(given)):
+            raise FormatError(f"{name} would be one of the files of {given}; write elsewhere")
+
+
+def _files_of(given: str) -> list[PathLike]:
+    """The files that an input stands for; none where reading it will say what is wrong."""
+    if is_url(given):
+        return []
+    try:
+        return file_paths(given)
+    except FormatError:
+        return []
+
+
+def _is_same(given: PathLike, output: PathLike) -> bool:
+    try:
+        # a terminal is read and written
+        return os.path.samefile(given, output) and stat.S_ISREG(os.stat(output).st_mode)
+    except (OSError, ValueError):
+        return os.path.realpath(given) == os.path.realpath(output)
+
+
+def _would_belong(output: str, given: str) -> bool:
+    """Whether an output would be read as a part of a folder or a pattern."""
+    if is_url(given):
+        return False
+    target = Path(os.path.realpath(output))
+    if os.path.exists(given):
+        in_folder = os.path.isdir(given) and target.parent == Path(os.path.realpath(given))
+        return in_folder and is_known(target.name)
+    return is_pattern(given) and matches(str(target), os.path.realpath(given))
 
 
 @contextmanager

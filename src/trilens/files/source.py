@@ -348,7 +348,7 @@ def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
         return [given]
     files, path = filesystem(name)
     with told(name):
-        if any(sign in path for sign in "*?[") and (is_url(name) or not os.path.exists(name)):
+        if is_pattern(path) and (is_url(name) or not os.path.exists(name)):
             found = [str(one) for one in sorted(files.glob(path))]
             found = found if is_url(name) else [one for one in found if files.isfile(one)]
             problem = f"{name}: no file matches the pattern; check the path"
@@ -368,6 +368,22 @@ def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
         return [str(files.unstrip_protocol(one)) for one in found]
     relative = not os.path.isabs(name)
     return [os.path.relpath(one) if relative else one for one in found]
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path stands for all files that it matches, unless one is called so."""
+    return any(sign in path for sign in "*?[")
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether a file would be among those that a pattern stands for.
+
+    >>> matches("/data/day-1.csv", "/data/*.csv"), matches("/data/a/1.csv", "/data/*.csv")
+    (True, False)
+    """
+    from fsspec.utils import glob_translate
+
+    return re.match(glob_translate(pattern), path) is not None
 
 
 def _last(path: str) -> str:
