@@ -198,7 +198,9 @@ def test_clear_groups_are_counted_whatever_the_unit_and_the_axes(number):
 
 @pytest.mark.slow
 def test_many_objects_are_compared_through_some():
-    assert _suggested(_groups(3, each=150)).n_clusters == 3
+    for each in (100, 150):
+        in_turn = _groups(3, each).reshape(3, each, 2).swapaxes(0, 1).reshape(-1, 2)
+        assert _suggested(in_turn).n_clusters == 3
 
 
 def test_separation_is_the_mean_silhouette_where_centres_span_the_map():

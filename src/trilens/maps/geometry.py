@@ -20,6 +20,19 @@ _BLOCK = 256
 _MOST_LOCAL = 5000
 
 
+def some_of(n: int, most: int) -> IntArray:
+    """All of n objects, or as many as there may be, drawn at random and always the same ones.
+
+    In equal steps they could miss what returns as regularly: each third object, say.
+
+    >>> some_of(3, 5), len(some_of(300, 200))
+    (array([0, 1, 2]), 200)
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(n).choice(n, most, replace=False))
+
+
 def total_distance(coordinates: FloatArray, to: IntArray | None = None) -> FloatArray:
     """The total distance of each point to all others, or to some; the medoid has the least."""
     from scipy.spatial.distance import cdist
@@ -200,7 +213,7 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     -------
     (n,) float64
         About 1 for an object like its neighbors; the higher, the more outlying. Of more than
-        5000 objects so many, evenly through all, are the neighbors.
+        5000 objects so many, drawn at random, are the neighbors.
 
     Examples
     --------
@@ -223,7 +236,7 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
         if len(points) <= _MOST_LOCAL:
             factors = LocalOutlierFactor(n_neighbors=k).fit(points).negative_outlier_factor_
         else:
-            some = np.linspace(0, len(points) - 1, _MOST_LOCAL).astype(np.int64)
+            some = some_of(len(points), _MOST_LOCAL)
             local = LocalOutlierFactor(n_neighbors=k, novelty=True).fit(points[some])
             factors = local.score_samples(points)
             factors[some] = local.negative_outlier_factor_

@@ -11,6 +11,7 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.fitting import fit_near
+from trilens.maps.geometry import some_of
 from trilens.maps.map import Map
 from trilens.statements import Statements
 
@@ -60,8 +61,7 @@ class MapAlongAxes:
         centred = coordinates / unit
         centred -= centred.mean(axis=0)
         axes = np.linalg.svd(centred, full_matrices=False)[2]
-        # evenly through the objects
-        some = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
+        some = some_of(n, _MOST_POINTS)
         least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
         given = np.zeros((n, d, d)) if errors is None else errors / unit / unit
         turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)

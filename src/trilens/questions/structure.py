@@ -12,7 +12,7 @@ from trilens._tabular import Tabular, facts, plain
 from trilens._typing import FloatArray, IntArray
 from trilens.ask import per_object
 from trilens.maps.fitted import Fit
-from trilens.maps.geometry import procrustes
+from trilens.maps.geometry import procrustes, some_of
 from trilens.maps.support import Reason
 from trilens.questions.clouds import MapAlongAxes
 from trilens.questions.cluster.spectral import in_order_of_appearance
@@ -324,8 +324,7 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
     found, number = labels.copy(), int(labels.max()) + 1
     for group in range(number):
         members = np.flatnonzero(labels == group)
-        # evenly through the objects
-        members = members[np.unique(np.linspace(0, len(members) - 1, 200).astype(int))]
+        members = members[some_of(len(members), 200)]
         if len(members) < LEAST_OBJECTS:
             continue
         points, errors = map_.every[members], map_.variances[members]

@@ -15,6 +15,7 @@ from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import ClassCounts, LabelledPairCounts, count_classes, count_labelled_pairs
 from trilens.errors import KindError, LabelError, ParameterError, option
 from trilens.lens import NEAREST, RANDOM, algorithm_3, algorithm_4, labelled_values, share_threshold
+from trilens.maps.geometry import some_of
 from trilens.questions.classify.transductive import (
     TransductiveClassifier,
     alike,
@@ -406,9 +407,7 @@ def _leave_one_out(
     """
     n, n_classes = votes_for.shape
     right = np.zeros(len(thresholds))
-    left_out = np.arange(n)
-    if n > _MOST_LEFT_OUT:
-        left_out = np.linspace(0, n - 1, _MOST_LEFT_OUT).astype(np.int64)
+    left_out = some_of(n, _MOST_LEFT_OUT)
     for part in _blocks(len(left_out), n):
         for i, own in zip(left_out[part], V(labelled[left_out[part]]), strict=True):
             # the object that is left out has no voice in its own vote

@@ -32,7 +32,7 @@ from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.fitted import Fit
-from trilens.maps.geometry import total_distance
+from trilens.maps.geometry import some_of, total_distance
 from trilens.maps.registry import coordinates
 from trilens.maps.support import support_of_answers
 from trilens.questions.cluster.spectral import (
@@ -351,8 +351,7 @@ def _of_fit(fitted: Fit, known: Sequence[Any] | None, wanted: _Wanted) -> Cluste
     found = examined(fitted)
     labels = wanted.divide(points, found.labels)
     some = np.flatnonzero(labels >= 0)
-    if len(some) > _MEASURED:
-        some = some[np.unique(np.linspace(0, len(some) - 1, _MEASURED).astype(np.int64))]
+    some = some[some_of(len(some), _MEASURED)]
     return _described(
         fitted.names,
         labels,
@@ -535,7 +534,7 @@ def _described(
 
 def _distances(points: FloatArray) -> FloatArray:
     """How far each point is from the others, or, of very many, from some that stand for them."""
-    some = np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64)
+    some = some_of(len(points), _MEASURED)
     return total_distance(points, some if len(points) > _MOST_SILHOUETTES else None)
 
 
