@@ -96,6 +96,25 @@ def whose_depth(method: str) -> str:
     return " (depth is estimated for all questions; trilens depth counts these answers)"
 
 
+def how_of_a_class(method: str) -> str:
+    """What the medoid of a class is from.
+
+    >>> how_of_a_class("depth")
+    'counted from the statements within the class alone'
+    """
+    made = "counted from" if method == "depth" else f"by method {method}, from"
+    return f"{made} the statements within the class alone"
+
+
+def unclear_class_medoids(classes: Sequence[str]) -> str:
+    """Of which classes it cannot be told."""
+    noun = "class" if len(classes) == 1 else "classes"
+    return (
+        f"the most central object of {noun} {listed(classes)} cannot be told: too few statements "
+        f"are within the class alone"
+    )
+
+
 def reason(code: Reason | None) -> str | None:
     """Why nothing can be claimed; None where something can."""
     return None if code is None else REASONS[code]

@@ -134,6 +134,28 @@ def test_medoid_of_all_and_of_each_class(t_all, classes, groups):
     assert found["per_class"]["a"]["statements"] < 100
 
 
+def test_the_medoid_of_a_class_with_few_statements_cannot_be_told(groups, tmp_path):
+    header, *rows = (groups / "labels.csv").read_text().splitlines()
+    # what the command for groups writes beside an object that stands apart is no class
+    rows[0] = f"{rows[0].split(',')[0]},unassigned"
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join([header, *rows]) + "\n")
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join((groups / "answers.csv").read_text().splitlines()[:151]) + "\n")
+    done = run("medoid", few, "--labels", labels)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["class", "all", "a", "b", "c"]
+    first, how, others, method, *_ = done.stderr.splitlines()
+    assert first.startswith("the most central object of classes a, b and c cannot be told")
+    assert how == "a, b, c: counted from the statements within the class alone"
+    assert others.startswith("all: could also be the most central")
+    assert method.startswith("all: method: choice")
+    page = tmp_path / "page.html"
+    run("analyze", few, "--labels", labels, "-o", page)
+    said = page.read_text()
+    assert "The most central object of classes a, b and c cannot be told" in said
+    assert "of a, " not in said
+
+
 def test_outliers(t_all, groups):
     found = facts("outliers", t_all, "--n", 4, "--method", "depth")
     assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]

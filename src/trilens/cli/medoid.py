@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trilens.cli import options
 from trilens.cli.output import Output, listed
 
 if TYPE_CHECKING:
-    from trilens.questions.medoid import Medoid
+    from trilens.questions.medoid import ClassMedoid, Medoid
 
 
 @options.command("medoid")
@@ -52,18 +52,34 @@ def _notes(found: Medoid) -> Iterator[str]:
 
     if found.caution is not None:
         yield found.caution
-    for label, one in (found.per_class or {}).items():
-        if one.statements == 0:
-            yield f"class {label!r} has no medoid: no statement is about its objects alone"
+    classes = found.per_class or {}
+    yield from _about_classes(classes)
+    of_all = "all: " if classes else ""
     if found.tied:
-        yield f"equally central: {listed(found.tied)}"
+        yield f"{of_all}equally central: {listed(found.tied)}"
     others = [name for name in found.candidates if name != found.name]
     sure = f"({found.level:.0%} confidence)"
     if not found.stands_out:
         may = f"{len(found.candidates):,} of {len(found.scores):,} objects"
-        yield f"no object stands out: {may} could be the most central {sure}"
+        yield f"{of_all}no object stands out: {may} could be the most central {sure}"
     elif others:
-        yield f"could also be the most central {sure}: {listed(others)}"
+        yield f"{of_all}could also be the most central {sure}: {listed(others)}"
     else:
-        yield f"no other object could be the most central {sure}"
-    yield f"method: {found.method}{words.whose_depth(found.method)}"
+        yield f"{of_all}no other object could be the most central {sure}"
+    yield f"{of_all}method: {found.method}{words.whose_depth(found.method)}"
+
+
+def _about_classes(classes: Mapping[str, ClassMedoid]) -> Iterator[str]:
+    from trilens import words
+
+    unclear = [label for label, one in classes.items() if one.statements and not one.stands_out]
+    if unclear:
+        yield words.unclear_class_medoids(unclear)
+    by_method: dict[str, list[str]] = {}
+    for label, one in classes.items():
+        if one.method is None:
+            yield f"class {label!r} has no medoid: no statement is about its objects alone"
+        else:
+            by_method.setdefault(one.method, []).append(label)
+    for method, labels in by_method.items():
+        yield f"{listed(labels)}: {words.how_of_a_class(method)}"

@@ -18,6 +18,8 @@ from trilens.statements.columns import counts_up, numbers_or_text
 #: What users give: a label for each object, or labels by name: a dict, a Series whose index has
 #: the names (any but 0, 1, 2, ...), or a table with the columns object and label.
 LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]
+#: The label that `trilens cluster` writes for an object in no group.
+UNASSIGNED = "unassigned"
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,32 @@ from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
 from trilens.questions.depth import centrality_of, intervals_of, level_with, medoid_set
-from trilens.questions.labels import label_of_each, sorted_classes
+from trilens.questions.labels import UNASSIGNED, label_of_each, sorted_classes
 from trilens.shares import counted_intervals
 from trilens.words import listed, little_to_conclude
 
 
 @dataclass(frozen=True)
 class ClassMedoid(AsDict):
-    """The medoid of one class, from the statements within the class alone."""
+    """The medoid of one class, from the statements within the class alone.
+
+    Attributes
+    ----------
+    medoid, depth
+        None where no statement is within the class.
+    statements : int
+        How many are.
+    method : str or None
+        Counted (``"depth"``), or the map of these statements.
+    stands_out : bool
+        Whether it can be told: as `Medoid.stands_out`.
+    """
 
     medoid: str | None
     depth: float | None
     statements: int
+    method: str | None = None
+    stands_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,7 @@ class Medoid(Tabular):
     scores : (n,) array
         How central each object is by the method.
     per_class : dict of str to ClassMedoid, or None
-        The medoids of the classes, where labels were given.
+        The medoids of the classes, where labels were given; ``"unassigned"`` is no class.
     close : tuple of str
         Other objects that are about equally central, the most central first: their depth by
         the model is within one standard error of the difference. Empty without the model.
@@ -156,7 +170,7 @@ def medoid(
     if isinstance(given, Counted | CentralCounts | PairCounts):
         raise ParameterError("the medoids of classes need the statements, not counts of them")
     held = statements_of(given, "medoid")
-    label_of = label_of_each(labels, held.names)
+    label_of = [None if x == UNASSIGNED else x for x in label_of_each(labels, held.names)]
     per_class = {}
     for label in sorted_classes(label_of):
         inside = held.subset([i for i, x in enumerate(label_of) if x == label])
@@ -164,7 +178,13 @@ def medoid(
             per_class[str(label)] = ClassMedoid(None, None, 0)
             continue
         found: Medoid = ask(MEDOID, inside, method, random_state)
-        per_class[str(label)] = ClassMedoid(found.name, found.depth, len(inside))
+        per_class[str(label)] = ClassMedoid(
+            found.name,
+            found.depth,
+            len(inside),
+            found.method,
+            found.stands_out and found.reason is None,
+        )
     return replace(best, per_class=per_class)
 
 

@@ -23,6 +23,7 @@ from trilens.words import (
     span as span,
     stand_apart,
     two_levels,
+    unclear_class_medoids,
 )
 
 #: What ``--json`` prints, and the templates take.
@@ -334,6 +335,13 @@ def _candidates(facts: Facts) -> Markup:
         return Markup("With {} confidence, it is {}.").format(level, names(listed_, last="or"))
     number = fact("candidates", count(len(listed_), "object"))
     return Markup("With {} confidence, it is one of {}.").format(level, number)
+
+
+def unclear_classes(facts: Facts) -> str:
+    """Of which classes it cannot be told which object is the most central."""
+    classes = facts["medoid"]["per_class"]
+    unclear = [shorten(label, 40) for label, one in classes.items() if not one["stands_out"]]
+    return sentence(unclear_class_medoids(unclear)) if unclear else ""
 
 
 def outliers(facts: Facts) -> Finding:

@@ -23,6 +23,7 @@ from trilens.questions.cluster.spectral import (
     in_order_of_appearance,
     neighbour_graph,
 )
+from trilens.questions.labels import UNASSIGNED
 from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
 from trilens.statements import Statements
@@ -335,7 +336,7 @@ def group_names(labels: IntArray) -> list[str]:
     >>> group_names(np.array([0, 1, -1]))
     ['1', '2', 'unassigned']
     """
-    return ["unassigned" if label < 0 else str(label + 1) for label in labels.tolist()]
+    return [UNASSIGNED if label < 0 else str(label + 1) for label in labels.tolist()]
 
 
 class _Divisions:
