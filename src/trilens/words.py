@@ -276,7 +276,7 @@ def caution(code: str, facts: dict[str, Any]) -> Said:
         return said(**facts)
     values = {**facts, **_agreeing(facts)}
     what, therefore, remedy = (text.format(**values) for text in said)
-    return what, therefore, remedy
+    return f"{what[:1].upper()}{what[1:]}", therefore, remedy
 
 
 def _agreeing(facts: dict[str, Any]) -> dict[str, str]:
@@ -426,6 +426,13 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "guesses.",
         "One map for all does not show what they see.",
         "Do not exclude them for that; look at them by themselves (trilens individuals).",
+    ),
+    "views": (
+        "{unit}s seem to see different things: one gives the same answer again in {within:.0%} of "
+        "cases, two of them agree in {between:.0%}; trilens individuals looks for groups.",
+        "One map for all does not show what each of them sees, and shares of careless answers hold "
+        "only for {unit}s who see alike.",
+        "Look at the {unit}s one by one: trilens individuals.",
     ),
     "inverted": (
         "{many} answered the opposite of the others.",
@@ -895,6 +902,11 @@ NO_CEILING = {
 }
 
 
+#: What the shares of careless answers of single raters rest on.
+CARELESS_SHARES = (
+    "careless: the share of answers that fit the other {unit}s' answers no better than a guess "
+    "does; it holds only for {unit}s who see alike"
+)
 #: Two error rates: which one to report, and why they differ; said where each is printed.
 ERROR_RATE_OF_A_FIT = (
     "this error rate is the map's; report that of trilens reliability, which allows for how raters "
@@ -1025,6 +1037,11 @@ def _agreement(found: Reliability) -> Iterator[str]:
             f"Two answers from the same {found.unit or 'rater'} to the same question agreed in "
             f"{within.share:.0%} ({span(*within.interval)}) of cases "
             f"({counted(within.questions, 'question')})."
+        )
+    if any(caution.code == "views" for caution in found.cautions):
+        yield (
+            f"As this is more often, {found.unit or 'rater'}s seem to see different things; error "
+            f"rates are of one map for all."
         )
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from commandline import run
 from people_who_differ import survey
+from trilens.files import write_statements
 from trilens.questions.reliability import reliability
 from trilens.questions.reliability.affinity import Excess, sense_of
 from trilens.statements import Statements
@@ -42,6 +44,30 @@ def test_careless_and_inverted_raters_beside_another_view():
         "raters with answers opposite to the others'": ("r16",),
     }
     assert set(found.marks[-200:]) == {"inverted"}
+
+
+@pytest.mark.parametrize(
+    ("views", "said"),
+    [
+        (["a"] * 6 + ["b"] * 6, True),
+        (["a"] * 12, False),
+        # these agree less with others than with themselves, too
+        (["a"] * 9 + ["guess"] * 3, False),
+    ],
+)
+def test_raters_who_agree_with_themselves_only_are_said_to_see_other_things(views, said, tmp_path):
+    S = survey(views, "closer", n=10, each=200)
+    found = reliability(S)
+    told = [caution.what for caution in found.cautions if caution.code == "views"]
+    assert ("seem to see different things" in found.methods) == said == (len(told) == 1)
+    if said:
+        assert found.within.low > found.between.high
+        assert "trilens individuals" in told[0]
+        write_statements(S, tmp_path / "answers.csv")
+        printed = run("reliability", tmp_path / "answers.csv", "-o", tmp_path / "page.html").stderr
+        assert f"caution: {told[0]}" in printed
+        assert "holds only for raters who see alike" in printed
+        assert "holds only for raters who see alike" in (tmp_path / "page.html").read_text()
 
 
 def test_a_rater_with_few_answers_and_a_view_of_their_own_cannot_be_told():

@@ -150,6 +150,8 @@ def _share(value: float, interval: tuple[float, float]) -> str:
 
 
 def _print_raters(found: Reliability) -> None:
+    from trilens import words
+
     rows = sorted(found.raters, key=lambda row: -row.blind)[:_MOST_RATERS]
     unit = found.unit or "rater"
     print_table(
@@ -157,6 +159,7 @@ def _print_raters(found: Reliability) -> None:
         [(r.rater, r.verdict, r.answers, r.agreement, r.predicted, *_careless(r)) for r in rows],
         left=2,
     )
+    note(words.CARELESS_SHARES.format(unit=unit))
     if len(found.raters) > len(rows):
         note(
             f"the {len(rows)} {unit}s with the most careless answers, of {len(found.raters):,}; "

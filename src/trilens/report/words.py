@@ -67,6 +67,7 @@ _ABOUT = {
     "same-place": "{}s that mostly choose one place on the screen",
     "one-rater": "one {} gave a large part of the answers",
     "differs": "some {}s see it differently",
+    "views": "{}s seem to see different things",
     "inverted": "some {}s answered the opposite",
     "unclear": "some {}s do not fit the others",
     "design": "questions that were not drawn at random",

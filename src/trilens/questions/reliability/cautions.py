@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens import words
 from trilens._typing import AnyArray, IntArray
-from trilens.agreement import Rate, Repeats, gave_much
+from trilens.agreement import Agreement, Rate, Repeats, gave_much
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit
 from trilens.questions.reliability.raters import RaterCheck
@@ -39,8 +39,8 @@ class Caution:
     code : str
         ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
-        ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``;
-        or that of a `trilens.statements.reading.Concern`.
+        ``same-place``, ``one-rater``, ``views``, ``pooled``, ``contradictions``, ``design`` or
+        ``counted``; or that of a `trilens.statements.reading.Concern`.
     facts : dict
         The numbers that the sentences are made of.
     names : tuple of str
@@ -168,6 +168,24 @@ def about_raters(
         if names
     ]
     return found
+
+
+def about_views(
+    between: Agreement | None,
+    within: Agreement | None,
+    checks: Sequence[RaterCheck],
+    unit: str,
+) -> list[Caution]:
+    """Whether raters agree with themselves more often than with each other.
+
+    Careless raters, beside careful ones, would do that too.
+    """
+    if between is None or within is None or within.low <= between.high:
+        return []
+    if any(check.verdict in ("careless", "inverted") for check in checks):
+        return []
+    facts = {"between": between.share, "within": within.share, "unit": unit}
+    return [Caution("views", facts)]
 
 
 def about_amounts(who: AnyArray | None, unit: str) -> list[Caution]:

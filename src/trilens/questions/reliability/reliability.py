@@ -44,6 +44,7 @@ from trilens.questions.reliability.cautions import (
     about_parts,
     about_raters,
     about_reading,
+    about_views,
 )
 from trilens.questions.reliability.exclusions import (
     CatchLike,
@@ -398,6 +399,7 @@ def _checked(
             *about_amounts(who, unit or "rater"),
             *about_design(design(given if once is None else once)),
             *predicted,
+            *about_views(between, within, fields.get("raters", ()), unit or "rater"),
             *about_contradictions(repeats, chance(given.kind)),
         ),
         chance=chance(given.kind),
