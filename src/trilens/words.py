@@ -1150,6 +1150,17 @@ PLAN_NOTES = {
         "the budget pays for {paid:,} of {total:,} answers, of {raters} with {questions} each, "
         "for {price:,.2f}: expect {expected}"
     ),
+    "enough money": (
+        "the budget of {budget:,.2f} pays for {paid:,} answers, no fewer than the {total:,} that "
+        "are planned: with so many, expect {expected}"
+    ),
+    "enough answers": (
+        "the pilot has {pilot:,} answers, no fewer than are planned: they may already say enough"
+    ),
+    "none again": (
+        "there are too few questions to ask some of them twice or of all raters, so how far people "
+        "agree will not be known"
+    ),
     "chosen": (
         "some questions of the pilot were chosen by earlier answers; the plan is for questions "
         "that are drawn at random"
@@ -1213,7 +1224,8 @@ def expected_quality(goal: str, point: Expected) -> str:
     """What so many answers give."""
     if goal == "medoid":
         ends = f"{round(point.low)} to {round(point.high)}"
-        return f"{round(point.value)} objects that could be the most central one ({ends})"
+        number = counted(round(point.value), "object")
+        return f"{number} that could be the most central one ({ends})"
     if goal in ("groups", "classes", "difference"):
         return f"{PLAN_QUALITIES[goal]}: {point.value:.0%} ({point.low:.0%} to {point.high:.0%})"
     return f"{PLAN_QUALITIES[goal]}: {point.value:.2f} ({point.low:.2f} to {point.high:.2f})"
@@ -1232,21 +1244,22 @@ def plan(made: Plan, sure: float, half: int, least: int) -> Iterator[str]:
     least
         No study is planned with fewer.
     """
-    most = f"97.5 % need no more than {made.high:,}."
     need = f"no more than {least:,}, without which nothing can be said"
     if half > least:
         need = f"fewer than {half:,}"
-        if made.low > least:
-            most = f"95 % need {made.low:,} to {made.high:,}."
+    again = f" ({made.repeats} asked twice and {made.shared} asked of all)"
+    minutes = "less than 1 minute"
+    if made.minutes >= 1:
+        minutes = f"about {counted(round(made.minutes), 'minute')}"
     yield (
         f"{made.answers:,} {made.kind} answers: with so many, "
         f"{_PLANNED[made.goal].format(made.target)} in {sure:.0%} of such studies. "
-        f"Half of all studies need {need}; {most}"
+        f"Half of all studies need {need}; 95 % need {made.low:,} to {made.high:,}."
     )
     yield (
-        f"{counted(made.raters, 'rater')} with {counted(made.questions, 'question')} each "
-        f"({made.repeats} asked twice and {made.shared} asked of all): about "
-        f"{counted(max(round(made.minutes), 1), 'minute')} at {made.seconds:.1f} s an answer, "
+        f"{counted(made.raters, 'rater')} with {counted(made.questions, 'question')} each"
+        f"{again if made.repeats or made.shared else ''}: {minutes} at {made.seconds:.1f} s an "
+        f"answer, "
         f"{made.total:,} answers in all."
     )
     if made.price is not None and made.price_interval is not None:

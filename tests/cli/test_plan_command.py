@@ -18,16 +18,16 @@ from trilens_survey.study import check_study
 PLAN = import_module("trilens.questions.plan.plan")
 
 
+def _canned(height: float) -> Lines:
+    rng = np.random.default_rng(0)
+    at, noise = height + 0.3 * rng.standard_normal(4000), np.zeros(4000)
+    return Lines(at, np.ones(4000), noise, None, 1.0, 1 / 3)
+
+
 @pytest.fixture
 def canned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A curve that is known, instead of a simulated one."""
-
-    def simulate(*given: Any) -> Lines:
-        rng = np.random.default_rng(0)
-        at, noise = 4 + 0.3 * rng.standard_normal(4000), np.zeros(4000)
-        return Lines(at, np.ones(4000), noise, None, 1.0, 1 / 3)
-
-    monkeypatch.setattr(PLAN, "simulate", simulate)
+    monkeypatch.setattr(PLAN, "simulate", lambda *given: _canned(4.0))
 
 
 def test_the_goals_are_those_of_the_library() -> None:
@@ -91,6 +91,25 @@ def test_what_is_needed_and_what_the_budget_buys(canned: None) -> None:
     found = facts(*words)
     assert found["price_interval"][0] <= found["price"] <= found["price_interval"][1]
     assert found["bought"]["price"] <= 20 < found["price"]
+
+
+def test_a_budget_that_pays_for_more_and_a_study_of_a_minute_are_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(PLAN, "simulate", lambda *given: _canned(-1.0))
+    pilot = tmp_path / "pilot.csv"
+    made = ("--statements", 300, "--sampling", "replacement", "--error-rate", "0.05")
+    run("simulate", "-n", 8, *made, "-o", pilot)
+    done = run("plan", "--pilot", pilot, "--goal", "rank", "--price", "0.05", "--budget", "10")
+    table = dict(line.split("  ", 1) for line in done.stdout.splitlines())
+    assert table["minutes each"].strip() == "less than 1"
+    assert "less than 1 minute at" in done.stderr
+    assert "asked twice and" not in done.stderr
+    assert "too few questions to ask some of them twice" in done.stderr
+    assert "The budget of 10.00 pays for 200 answers" in done.stderr
+    assert "The pilot has 300 answers" in done.stderr
+    low, high = table["answers needed"].partition("(")[2].strip(")").split(" to ")
+    assert f"95 % need {low} to {high}." in done.stderr
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def _facts(found: Plan) -> dict[str, str]:
         "questions each": f"{found.questions:,}",
         "of these repeated": f"{found.repeats:,}",
         "of these shared": f"{found.shared:,}",
-        "minutes each": f"{found.minutes:.0f}",
+        "minutes each": f"{found.minutes:.0f}" if found.minutes >= 1 else "less than 1",
         "answers in all": f"{found.total:,}",
     }
     if found.price is not None and found.price_interval is not None:

@@ -373,7 +373,7 @@ def plan(
         _curve=curve,
         _work=who,
     )
-    return replace(made, remarks=tuple(_remarks(made, tried)))
+    return replace(made, remarks=tuple(_remarks(made, tried, budget, paid)))
 
 
 def _pilot(pilot: Data, kind: str | None) -> Statements:
@@ -603,7 +603,9 @@ def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
     yield NOTES["random"]
 
 
-def _remarks(made: Plan, pilot: Statements | None) -> Iterator[str]:
+def _remarks(
+    made: Plan, pilot: Statements | None, budget: float | None, paid: int | None
+) -> Iterator[str]:
     n, possible = made.n_objects, n_questions(made.kind, made.n_objects)
     if made.bought is not None:
         yield NOTES["budget"].format(
@@ -614,6 +616,16 @@ def _remarks(made: Plan, pilot: Statements | None) -> Iterator[str]:
             price=made.bought.price,
             expected=expected_quality(made.goal, made.bought.expected),
         )
+    elif budget is not None and paid is not None:
+        own = paid * made._work.own / made.total
+        expected = expected_quality(made.goal, made.expected(own))
+        yield NOTES["enough money"].format(
+            budget=budget, paid=paid, total=made.total, expected=expected
+        )
+    if pilot is not None and pilot.n_objects == n and len(pilot) >= made.answers:
+        yield NOTES["enough answers"].format(pilot=len(pilot))
+    if made.repeats == made.shared == 0 and made.raters > 1:
+        yield NOTES["none again"]
     if pilot is not None and pilot.chosen is not None:
         yield NOTES["chosen"]
     if possible < made.answers:
