@@ -210,3 +210,14 @@ def test_long_raters_do_not_explode(tmp_path: Path) -> None:
     assert back is not None
     assert back.nbytes < 10**6
     assert back.tolist() == raters
+
+
+@pytest.mark.parametrize("names", [["1", "1.0", "2", "3"], ["0.0", "1.0", "2.0", "3.0"]])
+def test_names_that_are_the_same_number_stay_two_where_text_has_a_type(names, tmp_path):
+    S = Statements([[0, 2, 3], [1, 3, 2], [3, 0, 1]], names=names, kind="central")
+    for ending in (*TABLES, ".jsonl", ".json"):
+        write_statements(S, tmp_path / f"s{ending}")
+        assert_same(S, read_statements(tmp_path / f"s{ending}"))
+    for ending in (".csv", ".tsv", ".txt"):
+        with pytest.raises(FormatError, match=r"'[01]\.0' would be taken for [01] in a"):
+            write_statements(S, tmp_path / f"s{ending}")

@@ -58,7 +58,23 @@ def test_whole_numbers_with_a_point_are_one_name_in_files_and_tables(read) -> No
     S = read("central,other_1,other_2\n10,9.0,8\n7.0,10.0,8\n")
     frame = {"central": [10, 7], "other_1": [9.0, 10.0], "other_2": [8, 8]}
     assert S.names == Statements(frame).names == ("7", "8", "9", "10")
-    assert read("central,other_1,other_2\n10,9.0,8\nv2.0,10.0,8\n").names[1] == "9.0"
+    rows = ["7.0,8.0,9.0", "8.0,7.0,9.0", "cat,7.0,8"]
+    for order in (rows, rows[::-1]):
+        S = read("\n".join(["central,other_1,other_2", *order]) + "\n")
+        assert set(S.names) == {"7", "8", "9", "cat"}
+    listed = read("central,other_1,other_2\n1.0,1.1,2.0\n", objects=["1.0", "1.1", "2.0"])
+    assert listed.names == ("1.0", "1.1", "2.0")
+
+
+def test_whole_numbers_are_one_name_in_all_files_of_a_folder(tmp_path: Path) -> None:
+    header = "central,other_1,other_2\n"
+    (tmp_path / "1.csv").write_text(header + "7.0,8.0,9.0\n8.0,7.0,9.0\n")
+    (tmp_path / "2.csv").write_text(header + "cat,7.0,8.0\n")
+    told = []
+    names = read_statements(tmp_path, tell=told.append).names
+    assert names == scan_statements(tmp_path).names == ("7", "8", "9", "cat")
+    assert Answers(tmp_path).count().names == names
+    assert "whole numbers such as 7.0 are taken as 7" in told[0].notes[0]
 
 
 def test_parquet_of_others(tmp_path: Path) -> None:

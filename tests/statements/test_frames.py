@@ -353,3 +353,11 @@ def test_what_is_said_of_statements_in_memory_is_not_ignored() -> None:
         tl.Answers(named, objects=["x", "y", "z"]).read()
     told = tl.Answers([[0, 1, 2]], "central", objects=["x", "y", "z"]).read()
     assert told.names == ("x", "y", "z")
+
+
+def test_a_number_in_both_spellings_of_a_table_is_told():
+    """What pandas makes of ``7.0`` in a column with a name, and of 7 in a column of numbers."""
+    mixed = {"central": ["7.0", "8.0", "cat"], "other_1": [8, 7, 7], "other_2": [9, 9, 8]}
+    answers = tl.Answers(pd.DataFrame(mixed), kind="central")
+    assert answers.read().n_objects == 6
+    assert "'7.0' and '7'" in next(c.what for c in answers.known.concerns if c.code == "alike")

@@ -19,7 +19,7 @@ from trilens.files.output import packed_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
 from trilens.statements import Statements, concatenate
 from trilens.statements.columns import as_written
-from trilens.statements.names import is_integer, is_missing, is_missing_word
+from trilens.statements.names import is_integer, is_missing, is_missing_word, without_zero
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY
 from trilens.statements.value import COLUMNS
@@ -52,8 +52,8 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     ------
     FormatError
         For an unknown ending, a file that cannot be written, or a name that would not come
-        back (an empty one, ``NA`` and its like; in text: one with a NUL character, and a
-        statement whose objects are called as the columns are: it reads as a header).
+        back (an empty one, ``NA`` and its like; in text: ``1.0``, one with a NUL character, and
+        a statement whose objects are called as the columns are: it reads as a header).
     """
     ending, packing = _ending(path)
     try:
@@ -131,6 +131,8 @@ def _check_names(S: Statements, ending: str, text: bool) -> None:
             problem = "would be taken for a missing cell"
         elif text and "\0" in name and ending in _SEPARATORS:
             problem = "has a NUL character, which text files cannot hold"
+        elif ending in _SEPARATORS and without_zero(name) != name:
+            problem = f"would be taken for {without_zero(name)}"
         elif not _encodable(name):
             problem = "is not valid Unicode (a lone surrogate)"
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from math import isnan
 from typing import Any
 
@@ -16,7 +16,7 @@ from trilens.errors import FormatError, StatementError
 from trilens.statements.batch import parts
 from trilens.statements.columns import as_number, one_line
 from trilens.statements.layout import layout_error
-from trilens.statements.names import is_integer, is_missing
+from trilens.statements.names import is_missing, without_zero
 
 _IMAGE = re.compile(r"<img[^>]*?\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
 #: Whole numbers beyond this are not known digit by digit.
@@ -152,20 +152,15 @@ def decoded(column: Any) -> Any:
 
 
 def has_zeros(column: Any) -> bool:
-    return any(
-        (value or "").endswith(".0")
-        for chunk in column.chunks
-        for value in chunk.dictionary.to_pylist()
-    )
+    """Whether a column of text has whole numbers such as ``7.0``."""
+    values = (value for chunk in column.chunks for value in chunk.dictionary.to_pylist())
+    return any(without_zero(value) != value for value in values)
 
 
-def without_zeros(column: Any) -> Any:
+def without_zeros(column: Any, kept: Container[str]) -> Any:
     """``7.0`` as ``7``: what pandas writes of a column of integers with a gap."""
     at, values = parts(column)
-    texts = [
-        value.removesuffix(".0") if value and is_integer(value.removesuffix(".0")) else value
-        for value in values
-    ]
+    texts = [value if value in kept else without_zero(value) for value in values]
     return encoded(pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(at))]))
 
 

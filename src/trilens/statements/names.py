@@ -40,6 +40,16 @@ def is_integer(name: str) -> bool:
     return _PLAIN_INTEGER.fullmatch(name) is not None
 
 
+def without_zero(name: str) -> str:
+    """A whole number such as ``7.0`` as an integer; any other name as it is.
+
+    >>> [without_zero(name) for name in ["7.0", "7", "7.5", "v2.0"]]
+    ['7', '7', '7.5', 'v2.0']
+    """
+    whole = name.removesuffix(".0")
+    return whole if is_integer(whole) else name
+
+
 def is_missing(name: str) -> bool:
     """Whether a cell stands for a missing one.
 

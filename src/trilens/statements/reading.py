@@ -32,7 +32,7 @@ from trilens.statements.batch import (
 )
 from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.combine import concatenate
-from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word
+from trilens.statements.names import Names, ObjectList, is_integer, is_missing_word, without_zero
 from trilens.statements.patterns import quotable
 from trilens.statements.roles import FIELDS, MARKS, SAMPLERS, key
 from trilens.statements.summary import copies
@@ -548,12 +548,13 @@ def _about_times(found: Pass) -> list[Concern]:
 
 
 def _about_names(statements: Statements) -> list[Concern]:
-    """Names that differ in nothing but capitals and blanks."""
+    """Names that differ in nothing but capitals and blanks, or as ``7`` and ``7.0`` do."""
     if statements._names is None:
         return []
     alike: dict[str, list[str]] = {}
     for name in statements.names:
-        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
+        plain = without_zero(" ".join(name.casefold().split()))
+        alike.setdefault(plain, []).append(name)
     twice = [names for names in alike.values() if len(names) > 1]
     if not twice:
         return []
@@ -562,7 +563,7 @@ def _about_names(statements: Statements) -> list[Concern]:
     return [
         Concern(
             "alike",
-            f"Some names differ only in capitals or blanks: {few}{more}.",
+            f"Some names differ only in capitals, blanks or a final .0: {few}{more}.",
             "They are taken for different objects.",
             "If they are the same, write them alike.",
         )

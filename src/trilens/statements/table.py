@@ -52,7 +52,7 @@ from trilens.statements.cells import (
 )
 from trilens.statements.columns import REASONS, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
-from trilens.statements.names import FILL_IN, ObjectList, is_integer, is_missing, nameless
+from trilens.statements.names import FILL_IN, ObjectList, is_missing, nameless
 from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
@@ -309,13 +309,6 @@ class AnswerTable:
         """The column of such an export that says which condition a rater was in."""
         names = self.layout.names
         return names.index("condition") if {*names} >= {*_OF_SURVEY, "condition"} else None
-
-    @cached_property
-    def whole_ids(self) -> bool:
-        """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
-        first = 0 if self.layout.form == "statement" else 1
-        known = [cell for at in self.layout.objects[first:] for cell in self.table.first_cells(at)]
-        return bool(known) and all(is_integer(cell.removesuffix(".0")) for cell in known)
 
 
 @dataclass
@@ -646,8 +639,9 @@ class Pass:
         if self.of.reason is not None and not self.of.table.typed:
             column = pc.replace_substring_regex(column.cast(pa.string()), _APOSTROPHE, r"\1")
         column = encoded(column)
-        if has_zeros(column) and self.of.whole_ids:
-            return without_zeros(column)
+        if not self.of.table.typed and has_zeros(column):
+            self.notes["zeros"] = "whole numbers such as 7.0 are taken as 7"
+            return without_zeros(column, self.of.options.listed)
         return column
 
     def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
