@@ -65,11 +65,37 @@ def test_bad_rows(file, tmp_path):
     assert "is an input file" in run("depth", bad, "--bad-rows", bad, status=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "Gewählt;Andere 1;Andere 2;Versuchsperson;Reaktionszeit\n"
+            "van;bus;car;p1;2,5\nbus;van;car;p2;3,1\ncar;van;bus;p1;2,2\n",
+            "chosen=Gewählt,other_1=Andere 1,other_2=Andere 2,rater=Versuchsperson",
+        ),
+        (
+            "central,central,other_1,rater\nvan,bus,car,p1\nbus,van,car,p2\n",
+            "central=1",
+        ),
+        (
+            "other_1,other_2,choice,choice\nvan,bus,car,p1\nbus,van,car,p2\n",
+            "chosen=3",
+        ),
+    ],
+)
+def test_a_line_that_is_offered_works_as_it_is(file, text, line):
+    path = file(text)
+    assert line in run("describe", path, status=1).stderr
+    further = {"central=1": ",other_2=2"}.get(line, "")
+    assert run("describe", path, "--columns", line + further).stdout
+
+
 #: A file that is refused, the option that the message names, and what that option reads.
 ADVICE = {
     "columns that could be anything": (
         "n,x,y,z\n1,a,b,c\n2,b,c,a\n3,c,a,b\n",
-        "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?,rater=?'",
+        "--columns 'chosen=?,other_1=?,other_2=?,rater=?' or "
+        "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?'",
         ["--columns", "odd=z,other_1=x,other_2=y"],
     ),
     "letters of another encoding": (

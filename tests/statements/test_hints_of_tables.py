@@ -20,7 +20,7 @@ COLUMNS = "chosen=w,shown_1=x,shown_2=y,shown_3=z"
 
 
 def test_statements_take_the_columns_that_are_asked_for():
-    line = r"x \(a, b, c\), .*: fill in columns='chosen=\?,shown_1=\?,.*,rater=\?'"
+    line = r"x \(a, b, c\), .*: fill in columns='chosen=\?,other_1=\?,.*,rater=\?'"
     with pytest.raises(TrilensError, match=line):
         tl.Statements(FRAME)
     S = tl.Statements(FRAME, columns=COLUMNS, kind="odd")

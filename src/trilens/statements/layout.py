@@ -382,8 +382,12 @@ def wrong_width(
         label,
         f"{option('columns')} names {len(spec.names or ())} columns, but there are {len(names)}: "
         f"{listed_values(names, rows)}; name every column, or pick some with "
-        f"{option('columns', to_fill_in(names, {}))}",
+        f"{_lines_to_fill_in(names, {})}",
     )
+
+
+def _lines_to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> str:
+    return " or ".join(option("columns", line) for line in to_fill_in(names, at))
 
 
 def _plain(
@@ -398,7 +402,7 @@ def _plain(
             f"{n} {'column' if n == 1 else 'columns'} without a header "
             f"that names them: {listed_values(numbers, rows)}; a file without header has three, "
             f"the singled-out object first: name the columns with "
-            f"{option('columns', to_fill_in(numbers, {}))}",
+            f"{_lines_to_fill_in(numbers, {})}",
         )
     # what two objects are compared with may be of another sort
     why = "" if kind == "closer" else stranger(rows)
@@ -465,12 +469,13 @@ def _by_rank(
         plainly = role == "chosen" and rank > 0
         rivals = [i for i in again if plainly or found[i].rank == rank]
         if rivals:
-            one, other = one_line(names[first], 40), one_line(names[rivals[0]], 40)
+            pair = first, rivals[0]
+            seen = " and ".join(repr(one_line(names[i], 40)) for i in pair)
+            which = " or ".join(option("columns", f"{role}={quotable(names, i)}") for i in pair)
             raise layout_error(
                 label,
-                f"the columns {one!r} and {other!r} may both hold "
-                f"{'the answer' if role == 'chosen' else role}; say which does with "
-                f"{option('columns', f'{role}={one}')} or {option('columns', f'{role}={other}')}",
+                f"the columns {seen} may both hold "
+                f"{'the answer' if role == 'chosen' else role}; say which does with {which}",
             )
     return at
 
@@ -646,7 +651,7 @@ def _unknown(
         names, rows = tuple(several[0]), several[1]
         at = by_rank(roles(names))
     said = "" if several is None else _of_one_question(names, kind)
-    advice = f"fill in {option('columns', to_fill_in(names, at))}"
+    advice = f"fill in {_lines_to_fill_in(names, at)}"
     if said:
         advice = f"say what they hold with {said}"
         if "rater=" not in said:

@@ -9,6 +9,7 @@ from math import isfinite
 
 from trilens.statements.columns import as_number, one_line
 from trilens.statements.names import is_missing
+from trilens.statements.roles import OPTIONAL, SHOWN
 
 #: Rows that are looked at.
 ROWS = 1000
@@ -101,25 +102,45 @@ def first_values(rows: Sequence[Sequence[str]], i: int) -> list[str]:
     return list(found)
 
 
-def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> str:
-    """The line to fill in, with what is known of the columns.
+def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> list[str]:
+    """The lines to fill in, with what is known of the columns: the one or the other.
 
     >>> to_fill_in(["x", "ref", "who"], {"anchor": 1})
-    'chosen=?,anchor=ref,shown_1=?,shown_2=?,rater=?'
+    ['chosen=?,anchor=ref,shown_1=?,shown_2=?,rater=?']
+    >>> to_fill_in(["picked", "x", "y", "who"], {"chosen": 0, "rater": 3})
+    ['chosen=picked,other_1=x,other_2=y,rater=who']
+    >>> to_fill_in(["1", "2", "3", "4"], {})
+    ['chosen=?,other_1=?,other_2=?,rater=?', 'chosen=?,shown_1=?,shown_2=?,shown_3=?']
     """
-    wanted = ["chosen", "shown_1", "shown_2", "shown_3", "rater"]
     first = next((role for role in ("odd", "central") if role in at), None)
+    others = ["other_1", "other_2"]
+    # columns that may hold objects
+    n = len(names) - sum(role in OPTIONAL for role in at)
+    lines = [["chosen", *SHOWN, "rater"]]
     if "shown_4" in at:
-        wanted = ["chosen", "rater"]  # the others are known by their names
+        lines = [["chosen", "rater"]]  # the others are known by their names
     elif first is not None:
-        wanted = [first, "other_1", "other_2", "rater"]
+        lines = [[first, *others, "rater"]]
     elif "near" in at and "far" in at:
-        wanted = ["anchor", "near", "far", "rater"]
+        lines = [["anchor", "near", "far", "rater"]]
     elif "anchor" in at:
-        wanted = ["chosen", "anchor", "shown_1", "shown_2", "rater"]
-    elif len(names) == 3 and "shown_1" not in at:
-        wanted = ["chosen", "other_1", "other_2"]
-    return ",".join(f"{role}={quotable(names, at[role]) if role in at else '?'}" for role in wanted)
+        lines = [["chosen", "anchor", "shown_1", "shown_2", "rater"]]
+    elif n == 3 and "shown_1" not in at:
+        lines = [["chosen", *others, *(["rater"] if "rater" in at else [])]]
+    elif n == 4 and not {"rater", "shown_1"} & at.keys():
+        lines = [["chosen", *others, "rater"], ["chosen", *SHOWN]]
+    return [_filled_in(names, at, line) for line in lines]
+
+
+def _filled_in(names: Sequence[str], at: Mapping[str, int], wanted: Sequence[str]) -> str:
+    """The line; where as many columns are left as objects that are asked for alike, with them."""
+    left = [i for i in range(len(names)) if i not in at.values()]
+    lacking = [role for role in wanted if role not in at]
+    alike = all(role.startswith("other_") for role in lacking) and len(lacking) == len(left)
+    known = dict(at) | dict(zip(lacking, left, strict=True)) if alike else at
+    return ",".join(
+        f"{role}={quotable(names, known[role]) if role in known else '?'}" for role in wanted
+    )
 
 
 def _is_decimal(cell: str) -> bool:
