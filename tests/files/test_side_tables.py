@@ -30,6 +30,7 @@ S = Statements([[0, 1, 2]], names=["a", "b b", "c,d"], kind="central")
         'object,label\nb b,red\n"c,d",blue\n',
         "\ufefflabel;note;Object\r\nred;x;b b\r\n\r\nblue;y;c,d\r\n",
         "object\tlabel\nb b\tred\nc,d\tblue\nb b\tred\n",
+        "Objekt;Klasse\nb b;red\nc,d;blue\n",
     ],
 )
 def test_labels(content: str, tmp_path: Path) -> None:
@@ -44,7 +45,10 @@ def test_labels(content: str, tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b"object,label\n", "no labels, only a header"),
-        (b"a,red\n", "must have the columns object and label, once each; it has a, red"),
+        (
+            b"a,red\n",
+            "must have the columns object and label, once each; it has a, red; name its columns so",
+        ),
         (b"object,label,label\na,b,c\n", "once each"),
         (b"object,label\na,red\n\nb,\n", "row 4: the label of object 'b' is empty"),
         (b"object,label\n ,red\n", "row 2: the object is empty"),

@@ -42,7 +42,7 @@ def _rows(
     if len(at) < len(columns):
         raise refusal(
             f"{table.label}: it must have the columns {listed}, once each; "
-            f"it has {one_line(', '.join(table.first), 80) or 'none'}"
+            f"it has {one_line(', '.join(table.first), 80) or 'none'}; name its columns so"
         )
     table = table.headed()
     table.check_width(refusal)

@@ -109,8 +109,11 @@ _CHOSEN_OF: dict[str, Kind] = {
 
 #: What the columns of a file of labels may be called.
 LABELS: dict[str, tuple[str, ...]] = {
-    "object": ("name", "item", "image", "stimulus", "word", "id"),
-    "label": ("class", "category", "group", "cluster", "type"),
+    "object": ("name", "item", "image", "stimulus", "word", "id", "objekt", "bild", "reiz", "wort"),
+    "label": (
+        *("class", "category", "group", "cluster", "type"),
+        *("klasse", "kategorie", "gruppe", "typ"),
+    ),
 }
 
 #: Columns whose rows may not belong together: what else the survey asked, and how.
