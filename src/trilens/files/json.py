@@ -347,7 +347,10 @@ def _parsed(data: bytes, label: str) -> Any:
                     raise FormatError(
                         f"{label}, row {number:,}: not JSON; every line must be a record"
                     ) from None
-                raise FormatError(f"{label} is not JSON: {one_line(whole, 80)}") from None
+                raise FormatError(
+                    f"{label} is truncated or is not JSON: {one_line(whole)}; write it again, or "
+                    f"give it the ending of its format"
+                ) from None
             found += row if isinstance(row, list) else [row]
     return found
 
