@@ -222,9 +222,20 @@ def test_bad_models_get_one_line(file, order, tmp_path):
     X = POINTS[[NAMES.index(name) for name in order]]
     D = np.linalg.norm(X[:, None] - X, axis=2)
     assert "caution: alike is no better than guessing" in of_distances(D.max() - D, 0)
+    assert "give --objects FILE, with one name a line" in of_distances(D.max() - D, 0)
     assert "distances must be 0 or more" in of_distances(-D, 1)
     assert "square" in of_distances(np.zeros((3, 4)), 1)
     (tmp_path / "other.csv").write_text("central,other_1,other_2\no1,o2,o3\n")
     done = run("evaluate", file, "--answers", tmp_path / "other.csv", status=1)
     assert "has no answer to" in done.stderr
     run("evaluate", file, status=2)
+
+
+def test_rows_in_another_order_are_named_by_a_list(file, order, tmp_path):
+    other = [*order[8:], *order[:8]]
+    np.save(tmp_path / "rows.npy", POINTS[[NAMES.index(name) for name in other]])
+    (tmp_path / "names.txt").write_text("\n".join(other))
+    words = ("evaluate", file, "--embedding", tmp_path / "rows.npy", "--objects")
+    named = facts(*words, tmp_path / "names.txt")["models"][0]["accuracy"]
+    np.save(tmp_path / "rows.npy", POINTS[[NAMES.index(name) for name in order]])
+    assert named == facts(*words[:4])["models"][0]["accuracy"]

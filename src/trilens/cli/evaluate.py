@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,9 @@ from trilens.cli.output import Output, bar, counted, note
 if TYPE_CHECKING:
     from trilens.questions.evaluate import Comparison
     from trilens.statements import Statements
+
+#: What to do where the rows of a model have no names.
+_NAME_THE_ROWS = "If so, give --objects FILE, with one name a line in the order of the rows."
 
 
 def _several(flag: str, help: str) -> Callable[[F], F]:
@@ -85,10 +88,12 @@ def command(
             random_state=random_state,
             progress=progress,
         )
+    matched = {}
     for model in found.models:
-        before, matched = taken.get(model.name, ("", None))
-        note(f"{model.name}: {before}{matched or model.matched}")
-    for text in _cautions(found):
+        before, how = taken.get(model.name, ("", None))
+        matched[model.name] = how or model.matched
+        note(f"{model.name}: {before}{matched[model.name]}")
+    for text in _cautions(found, matched):
         note(text)
     if figure is not None:
         from trilens.plots import models_against_ceiling, save_figure
@@ -168,7 +173,9 @@ def _rank(found: Comparison, name: str) -> str:
     return str(best) if best == worst else f"{best}-{worst}"
 
 
-def _cautions(found: Comparison) -> Iterator[str]:
+def _cautions(found: Comparison, matched: Mapping[str, str]) -> Iterator[str]:
+    from trilens.questions.evaluate.predictions import BY_NAME
+
     if found.models[0].caution is not None:
         yield f"caution: {found.models[0].caution}"
     if found.caution is not None:
@@ -179,6 +186,7 @@ def _cautions(found: Comparison) -> Iterator[str]:
                 f"caution: {model.name} is no better than guessing ({model.accuracy:.3f}; guessing "
                 f"reaches {model.chance:.3f}); are these similarities rather than distances, or "
                 f"are the objects in another order?"
+                f"{'' if matched[model.name] == BY_NAME else f' {_NAME_THE_ROWS}'}"
             )
 
 
