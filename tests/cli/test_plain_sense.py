@@ -67,8 +67,12 @@ def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(14, 2))
     S = tl.simulate_statements(X, 300, kind="odd", random_state=0)
     np.savetxt(tmp_path / "odd.csv", S.triples, fmt="%d", delimiter=",")
-    said = run("depth", tmp_path / "odd.csv").stderr
-    assert "On a plane, three quarters of the answers predict the rest as kind odd" in said
+    for command in ("depth", "medoid", "outliers", "structure", "describe", "reliability"):
+        first, *others = run(command, tmp_path / "odd.csv").stderr.splitlines()
+        assert "On a plane, three quarters of the answers predict the rest as kind odd" in first
+        assert not any("fit kind odd" in line for line in others)
+    (first,) = run("depth", tmp_path / "odd.csv", "--quiet").stderr.splitlines()[:1]
+    assert "the answers fit kind odd" in first
 
 
 def test_which_error_rate_to_report_is_said_where_each_is_printed(

@@ -56,7 +56,7 @@ def test_bad_rows(file, tmp_path):
     bad = file("a,b,c\n" + "a,a,c\n" * 17 + "NA,b,c\nb,c,a\n")
     stopped = run("depth", bad, status=1).stderr
     assert stopped.startswith(f"Error: {bad}, row 2: object 'a' appears twice")
-    _, *skipped = run("depth", bad, "--skip-bad").stderr.splitlines()
+    _, _, *skipped = run("depth", bad, "--skip-bad").stderr.splitlines()
     assert skipped[0].endswith("18 bad rows skipped")
     assert skipped[1] == f"skipped {bad}, row 2: object 'a' appears twice in one statement"
     assert skipped[11] == "skipped and 8 more bad rows"

@@ -62,6 +62,7 @@ def command(answers: options.Answers, out: Output) -> None:
         collected = _collected(summary)
         collected["kind"] += assumed
         print_facts(({} if reading is None else _read(reading)) | collected)
+    options.tell_kind(answers)
     for said in about_chosen(data):
         note(said)
     if reading is not None:

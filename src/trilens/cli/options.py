@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
+from trilens.cli.output import ENDINGS, Output, bar, counted, note, say_first, status
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
@@ -498,6 +498,8 @@ def statement_options(
             return command(answers=stored, **rest)
         if answers.in_counts:
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
+        if reported:
+            say_first(lambda: tell_kind(answers))
         # whoever watches sees at once how the file is read; elsewhere it follows the result, and
         # where the command fails the one line that says why stands alone
         in_memory = answers.held and not answers.in_counts and not answers.countable
@@ -544,11 +546,9 @@ def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
 def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | None = None) -> None:
     """Say which answers were left out, and how the file was read; ``by`` is yet to be read."""
     from trilens.counts import Counted
-    from trilens.maps.kind import doubt_kind
-    from trilens.statements.reading import Reading, assumed_kind
+    from trilens.statements.reading import assumed_kind
 
-    if isinstance(answers.known, Reading):
-        doubt_kind(answers)
+    say_first()
     known = answers.known
     if known is None or answers.in_counts:
         return
@@ -567,8 +567,17 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
         left_out = tuple(name for name in known.left_out if name != by)
         note(f"read {replace(known, left_out=left_out)}")
         tell_doubts(known)
-    elif known.caution is not None:
-        caution(known.caution)
+
+
+def tell_kind(answers: Answers) -> None:
+    """Say that a kind is assumed, and what speaks against it: before anything that rests on it."""
+    from trilens.maps.kind import doubt_kind
+    from trilens.statements.reading import Reading
+
+    if isinstance(answers.known, Reading):
+        doubt_kind(answers)
+    if isinstance(answers.known, Reading) and answers.known.caution is not None:
+        caution(answers.known.caution)
 
 
 def tell_doubts(reading: Reading) -> None:
@@ -577,8 +586,6 @@ def tell_doubts(reading: Reading) -> None:
         note(f"skipped {fault}")
     for concern in reading.concerns:
         note(f"caution: {concern}")
-    if reading.caution is not None:
-        caution(reading.caution)
 
 
 def _report_counting(answers: Answers, known: Counted) -> None:

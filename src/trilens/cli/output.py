@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -146,8 +146,23 @@ def _quoted(name: str) -> str:
     return name
 
 
+#: Where a command keeps what is to be said before all of its notes.
+_FIRST = "trilens.said_first"
+
+
+def say_first(say: Callable[[], None] | None = None) -> None:
+    """Keep what is to be said before the first note; without it, say now what was kept."""
+    kept = click.get_current_context().meta
+    if say is not None:
+        kept[_FIRST] = say
+    elif _FIRST in kept:
+        kept.pop(_FIRST)()
+
+
 def note(text: str) -> None:
     """What is not the result goes to stderr."""
+    if click.get_current_context(silent=True) is not None:
+        say_first()
     click.echo(text, err=True)
 
 
