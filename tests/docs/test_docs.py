@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 import trilens
@@ -138,3 +139,15 @@ def test_files_and_folders_that_pages_name_are_there():
     assert len(named) > 30
     places = (top, top / "src" / "trilens")
     assert [name for name in named if not any((p / name).exists() for p in places)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["medoid", "map"])
+def test_the_first_rows_of_the_answers_needed_are_what_plan_finds(goal):
+    text = (DOCS / "faq.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[2:5] for line in text.splitlines() if line.startswith("| 20 |")]
+    shown = [cell.split("(")[0].replace(",", "") for cell in rows[goal == "map"]]
+    found = {each.kind: each.answers for each in trilens.plan(20, goal).kinds}
+    # processors round differently, and a search may then end elsewhere
+    expected = [found[kind] for kind in ("central", "odd", "closer")]
+    np.testing.assert_allclose(list(map(int, shown)), expected, rtol=0.1)
