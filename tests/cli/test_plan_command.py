@@ -120,3 +120,9 @@ def test_a_plan_from_a_pilot_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     found = facts("plan", "--pilot", pilot, "--kind", "central", "--dim", "2", "--goal", "map")
     assert (found["pilot"], found["n_objects"], found["kind"]) == (100, 10, "central")
     assert found["low"] <= found["answers"] <= found["high"]
+
+
+@pytest.mark.parametrize("words", [["--price", "0,05"], ["--budget", "-2,5"]])
+def test_a_number_with_a_decimal_comma_is_told_how_to_be_written(words: list[str]) -> None:
+    said = run("plan", 12, "--goal", "rank", "--kind", "odd", *words, status=2).stderr
+    assert f"Write {words[1].replace(',', '.')}" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -55,7 +56,10 @@ class Command(click.Command):
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; an option that does not exist is not taken for ``--help``."""
+        """As click does; an option that does not exist is not taken for ``--help``.
+
+        A number with a decimal comma is told how to be written.
+        """
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -64,6 +68,12 @@ class Command(click.Command):
                 said += " What separates the cells is found from the first rows."
             near = [each for each in error.possibilities or () if each != "--help"]
             raise click.NoSuchOption(error.option_name, said, near, ctx) from None
+        except click.BadParameter as error:
+            number = _DECIMAL_COMMA.match(error.message)
+            if number is None:
+                raise
+            said = f"{error.message} Write {number[1]}.{number[2]}"
+            raise click.BadParameter(said, error.ctx, error.param, error.param_hint) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the help, in sections."""
@@ -89,6 +99,8 @@ def write_sections(
 
 #: What other tools call the option that says what separates the cells.
 _SEPARATOR_FLAGS = ("--sep", "--separator", "--delimiter", "--delim")
+#: What click says of a number with a decimal comma.
+_DECIMAL_COMMA = re.compile(r"'(-?\d+),(\d+)' is not a valid float")
 #: Where the context says that all options are to be shown.
 _ALL = "trilens.help-all"
 
