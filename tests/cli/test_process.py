@@ -156,6 +156,12 @@ def test_an_output_among_the_files_of_the_input_is_refused(tmp_path, command, sa
     assert after == before
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="has no /proc")
+def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(good):
+    error = run("convert", good / "good.csv", "-o", "/proc/x.csv", status=1).stderr
+    assert "no file can be made in /proc; write elsewhere" in error
+
+
 def test_an_output_beside_the_files_of_the_input_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "days").mkdir()

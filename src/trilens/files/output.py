@@ -207,7 +207,7 @@ def _target(path: PathLike) -> tuple[Path, int | None]:
 
 
 def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and not target.parent.is_dir():
         return FormatError(
             f"{target} cannot be written: the folder {target.parent} does not exist; "
             f"create it first"
@@ -215,6 +215,10 @@ def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
     if isinstance(error, PermissionError):
         return FormatError(
             f"{target} cannot be written: permission denied in {target.parent}; write elsewhere"
+        )
+    if isinstance(error, FileNotFoundError):
+        return FormatError(
+            f"{target} cannot be written: no file can be made in {target.parent}; write elsewhere"
         )
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FormatError(f"{str(target)!r} cannot be written: {why}; write elsewhere")
