@@ -120,6 +120,8 @@ def test_refusals(app: Running) -> None:
     for text in ("", "{", "[]", '{"token": 1}', '{"seconds": NaN, "token": "a", "chosen": "b"}'):
         sent = rater.post("/api/answer", content=text, headers={"content-type": "application/json"})
         assert sent.status_code == 422
+    told = rater.answer(token, 0).json()["detail"]  # type: ignore[arg-type]
+    assert {tuple(each["loc"]) for each in told} == {("body", "chosen")}
     words = {"token": token, "missing": question["objects"]}
     assert rater.post("/api/skip", json=words).status_code == 422, "words are always there"
     assert rater.post("/api/finish").status_code == 409
