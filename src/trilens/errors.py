@@ -18,7 +18,7 @@ from typing import Any
 
 # Around a reference to a parameter in a message; `repr` never yields them.
 _OPEN, _CLOSE = "\x02", "\x03"
-# Between a parameter and what takes it in Python, where that is not what was called.
+# Between a parameter and what takes it in Python and reads it, where that is not what was called.
 _OF = "\x04"
 _TAKEN_BY = re.compile(f"{_OPEN}([^{_CLOSE}{_OF}]*){_OF}(\\w+){_CLOSE}")
 
@@ -63,7 +63,7 @@ class Reference:
 def option(name: str, value: str | int | float | None = None, of: str = "") -> str:
     """For a message: pass this parameter, with this value if one is given.
 
-    ``of`` is what takes it in Python, where what was called may not.
+    ``of`` is what takes it in Python, and reads it, where what was called may not.
 
     >>> error = ParameterError(f"use {option('kind', 'odd')} or {option('columns')}")
     >>> print(error)
@@ -71,7 +71,7 @@ def option(name: str, value: str | int | float | None = None, of: str = "") -> s
     >>> error.said(lambda reference: f"--{reference.name} {reference.value or ''}".strip())
     'use --kind odd or --columns'
     >>> print(ParameterError(option("skip_bad", True, of="Answers")))
-    Answers(..., skip_bad=True)
+    Answers(..., skip_bad=True).read()
     """
     given = f"{name}={'' if value is None else repr(value)}"
     return f"{_OPEN}{given}{_OF + of if of else ''}{_CLOSE}"
@@ -102,7 +102,7 @@ class TrilensError(Exception):
     def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
         self.message = message
         self.parameter = parameter
-        shown = _TAKEN_BY.sub(r"\2(..., \1)", message)
+        shown = _TAKEN_BY.sub(r"\2(..., \1).read()", message)
         super().__init__(shown.replace(_OPEN, "").replace(_CLOSE, ""))
 
     def __str__(self) -> str:

@@ -361,3 +361,11 @@ def test_a_number_in_both_spellings_of_a_table_is_told():
     answers = tl.Answers(pd.DataFrame(mixed), kind="central")
     assert answers.read().n_objects == 6
     assert "'7.0' and '7'" in next(c.what for c in answers.known.concerns if c.code == "alike")
+
+
+def test_a_gap_is_skipped_as_the_refusal_says():
+    table = pd.DataFrame({"central": ["a", "b", None], "other_1": list("baa"), "other_2": "c"})
+    with pytest.raises(StatementError) as refused:
+        Statements(table)
+    assert str(refused.value).endswith("Answers(..., skip_bad=True).read()")
+    assert list(tl.Answers(table, skip_bad=True).read()) == [("a", "b", "c"), ("b", "a", "c")]
