@@ -119,6 +119,8 @@ for number in (signal.SIGTERM, signal.SIGHUP):
         "embed good.csv -o good.csv",
         "convert good.csv objects.txt --objects objects.txt",
         "medoid good.csv -o labels.csv --labels labels.csv",
+        "evaluate good.csv labels.csv -o labels.csv",
+        "evaluate good.csv --answers labels.csv -o labels.csv",
     ],
 )
 def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):

@@ -71,6 +71,7 @@ def command(
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
     from trilens.ask import statements_of
+    from trilens.files import refuse_to_overwrite
     from trilens.questions.evaluate.evaluation import compare_all
 
     given["embedding"] = (*models, *given["embedding"])
@@ -78,6 +79,9 @@ def command(
         raise click.UsageError(
             "name a model: a file of vectors, or --embedding, --distances or --answers"
         )
+    for output in (out.path, figure):
+        if output is not None:
+            refuse_to_overwrite(output, *(file for files in given.values() for file in files))
     statements = statements_of(answers, "evaluate")
     read, taken = _read(statements, answers.kind, **given)
     with bar("comparing models") as progress:
