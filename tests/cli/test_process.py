@@ -120,6 +120,8 @@ for number in (signal.SIGTERM, signal.SIGHUP):
         "convert good.csv objects.txt --objects objects.txt",
         "medoid good.csv -o labels.csv --labels labels.csv",
         "evaluate good.csv labels.csv -o labels.csv",
+        "reliability good.csv --by labels.csv::group -o labels.csv",
+        "reliability good.csv --catch labels.csv -o labels.csv",
         "evaluate good.csv --answers labels.csv -o labels.csv",
     ],
 )

@@ -538,7 +538,9 @@ def _refuse_inputs_as_outputs(
 
     features = rest.get("features") or ()
     vectors = (features,) if isinstance(features, str) else features
-    others = (rest.get("labels"), rest.get("map_file"), *vectors)
+    groups = (rest.get("by") or "").partition("::")[0] or None
+    tables = (rest.get(name) for name in ("labels", "map_file", "catch", "repeated"))
+    others = (*tables, groups, *vectors)
     inputs = (file, reading["objects"], reading["questions"], *others)
     for output in (rest.get("output"), rest.get("second")):
         if output is not None:
