@@ -150,4 +150,4 @@ def test_the_first_rows_of_the_answers_needed_are_what_plan_finds(goal):
     found = {each.kind: each.answers for each in trilens.plan(20, goal).kinds}
     # processors round differently, and a search may then end elsewhere
     expected = [found[kind] for kind in ("central", "odd", "closer")]
-    np.testing.assert_allclose(list(map(int, shown)), expected, rtol=0.1)
+    np.testing.assert_allclose(list(map(int, shown)), expected, rtol=0.2)
