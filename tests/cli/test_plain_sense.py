@@ -59,7 +59,7 @@ def test_without_raters_nobody_is_said_to_agree(guesses: Path, tmp_path: Path) -
     rows = np.random.default_rng(1).normal(size=(14, 2)).tolist()
     model.write_text("object,x,y\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows)))
     said = run("evaluate", guesses, "--embedding", model, "--kind", "central", "--no-align").stderr
-    assert "as two answers agree on" in said
+    assert "how often two answers agree" in said
 
 
 def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import click
 import numpy as np
@@ -83,6 +84,11 @@ def test_people_can_read_it(file, tmp_path):
     head = "rater verdict answers agreement predicted careless from to"
     assert head in [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "For the Methods section" in page.read_text()
+    for line in done.stderr.splitlines():
+        if "people disagree about most" in line:
+            shares = [float(share) for share in re.findall(r"([\d.]+) agreement", line)]
+            assert shares == sorted(shares)
+            assert len(shares) == 3
     # a column marks which repeated questions count
     assert facts("reliability", file, "--repeated", "check")["between"]["questions"] == 1
 

@@ -205,7 +205,8 @@ def _notes(found: Comparison) -> Iterator[str]:
         who = "raters" if first.raters else "answers"
         yield (
             f"ceiling {first.ceiling:.3f} ({low:.3f} to {high:.3f}): the best accuracy a model can "
-            f"reach, as two {who} agree on {first.agreement:.3f} of the questions"
+            f"reach, estimated from how often two {who} agree, {first.agreement:.3f}: a good model "
+            f"may come out a little above it"
         )
     yield from _differences(found, "")
     if found.aligned is not None:

@@ -182,7 +182,7 @@ def _notes(found: Reliability) -> Iterator[str]:
             shown = [
                 f"({', '.join(each.objects)}) {each.agreement:.2f} agreement in "
                 f"{counted(each.answers, 'answer')}"
-                for each in most[:3]
+                for each in sorted(most[:3], key=lambda each: each.agreement)
             ]
             yield f"{text} people disagree about most: {'; '.join(shown)}"
     if found.groups is not None:
