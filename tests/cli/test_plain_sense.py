@@ -75,6 +75,23 @@ def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:
     assert "the answers fit kind odd" in first
 
 
+def test_on_a_ring_nobody_is_the_least_central(tmp_path: Path) -> None:
+    turn = np.arange(24) * 2 * np.pi / 24
+    points = np.c_[np.cos(turn), np.sin(turn)]
+    S = tl.simulate_statements(points, 3000, kind="odd", sampling="replacement", random_state=0)
+    tl.write_statements(S, tmp_path / "ring.csv")
+    said = run("outliers", tmp_path / "ring.csv").stderr
+    assert "on a ring no object is the least central" in said
+    assert "least central:" not in said
+
+
+def test_few_objects_have_no_more_neighbors_than_others(tmp_path: Path) -> None:
+    points = np.random.default_rng(0).normal(size=(8, 2))
+    S = tl.simulate_statements(points, 300, kind="odd", sampling="replacement", random_state=0)
+    tl.write_statements(S, tmp_path / "few.csv")
+    assert ", k 7," in run("cluster", tmp_path / "few.csv").stderr
+
+
 def test_which_error_rate_to_report_is_said_where_each_is_printed(
     shapes: Path, tmp_path: Path
 ) -> None:

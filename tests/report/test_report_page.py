@@ -43,6 +43,13 @@ def test_no_page_contradicts_itself(facts):
     assert contradictions(render(facts), facts) == []
 
 
+def test_on_a_ring_nobody_is_the_farthest_out(changed):
+    changed["outliers"]["outliers"] = []
+    assert "Farthest from the others" in words.apart(changed)
+    changed["structure"] = _line(changed, "ring")
+    assert "On a ring no object" in words.apart(changed)
+
+
 def test_the_test_sees_contradictions(changed):
     html = render(changed)
     assert contradictions(html.replace("1,100</span>", "1,101</span>", 1), changed)

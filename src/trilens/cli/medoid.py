@@ -57,16 +57,20 @@ def _notes(found: Medoid) -> Iterator[str]:
     of_all = "all: " if classes else ""
     if found.tied:
         yield f"{of_all}equally central: {listed(found.tied)}"
+    if found.reason != "guesses":  # of guesses the caution says all
+        yield f"{of_all}{_others(found)}"
+    yield f"{of_all}method: {found.method}{words.whose_depth(found.method)}"
+
+
+def _others(found: Medoid) -> str:
     others = [name for name in found.candidates if name != found.name]
     sure = f"({found.level:.0%} confidence)"
     if not found.stands_out:
         may = f"{len(found.candidates):,} of {len(found.scores):,} objects"
-        yield f"{of_all}no object stands out: {may} could be the most central {sure}"
-    elif others:
-        yield f"{of_all}could also be the most central {sure}: {listed(others)}"
-    else:
-        yield f"{of_all}no other object could be the most central {sure}"
-    yield f"{of_all}method: {found.method}{words.whose_depth(found.method)}"
+        return f"no object stands out: {may} could be the most central {sure}"
+    if others:
+        return f"could also be the most central {sure}: {listed(others)}"
+    return f"no other object could be the most central {sure}"
 
 
 def _about_classes(classes: Mapping[str, ClassMedoid]) -> Iterator[str]:

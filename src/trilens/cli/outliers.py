@@ -39,6 +39,7 @@ def command(answers: options.Answers, out: Output, **settings: Any) -> None:
     \b
     Example: trilens outliers answers.csv --n 8
     """
+    from trilens.questions.cluster.groups import structure
     from trilens.questions.outliers import outliers
     from trilens.study_design import about_chosen
 
@@ -50,10 +51,12 @@ def command(answers: options.Answers, out: Output, **settings: Any) -> None:
     columns = {
         name: [row[name] for row in facts["outliers"]] for name in ("object", "depth", "score")
     }
-    out.show(columns, facts, [*about_chosen(answers), *_notes(found)])
+    unclear = not found.apart and found.caution is None and found.method == "choice"
+    ring = unclear and structure(answers).shape == "ring"
+    out.show(columns, facts, [*about_chosen(answers), *_notes(found, ring)])
 
 
-def _notes(found: Outliers) -> Iterator[str]:
+def _notes(found: Outliers, ring: bool) -> Iterator[str]:
     from trilens.words import LEAST_OF_ALL, p_text, stand_apart
 
     sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
@@ -68,8 +71,10 @@ def _notes(found: Outliers) -> Iterator[str]:
         yield f"{said} from the rest{sure}{last}{which}"
     else:
         by = "by depth alone, " if found.method == "depth" else ""
-        least = listed(found.least_central)
-        yield f"{by}no outlier could be confirmed{sure}; least central: {least}"
+        least = f"least central: {listed(found.least_central)}"
+        if ring:
+            least = "on a ring no object is the least central"
+        yield f"{by}no outlier could be confirmed{sure}; {least}"
         if found.method == "depth":
             yield "the map, asked without --method, also sees what lies far from all groups"
         if found.tail is not None:

@@ -355,7 +355,8 @@ def outliers(facts: Facts) -> Finding:
     found = tuple(row["object"] for row in o["outliers"])
     p = _p(o["p_value"])
     said = Markup("No outlier could be confirmed")
-    sure, shown = Markup("The farthest out could be chance{}.").format(p), tuple(o["least_central"])
+    sure = Markup("The farthest out could be chance{}.").format(p)
+    shown = () if is_ring(facts) else tuple(o["least_central"])
     if found:
         number = fact("outliers", count(len(found), "object").capitalize())
         verb = stand_apart(len(found))
@@ -529,6 +530,8 @@ def counted(facts: Facts, i: int) -> Markup:
 def apart(facts: Facts) -> Markup:
     """Who lies farthest out."""
     o = facts["outliers"]
+    if not o["outliers"] and is_ring(facts):
+        return Markup("On a ring no object is farther out than the others.")
     if not o["outliers"]:
         return Markup("Farthest from the others: {}.").format(names(o["least_central"], 8))
     first = o["outliers"][0]

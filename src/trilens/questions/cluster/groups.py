@@ -311,12 +311,14 @@ class _Wanted:
         """Of the weights of the k-NN graph on a map."""
         return 0.5 if self.sigma is None else real_number("sigma", self.sigma, positive=True)
 
-    def parameters(self, method: str, dim: int, error_rate: float = 0.0) -> dict[str, Any]:
+    def parameters(
+        self, method: str, dim: int, n_objects: int, error_rate: float = 0.0
+    ) -> dict[str, Any]:
         """The method and its parameters on a map."""
         return {
             "method": method,
             "dim": dim,
-            "k": self.k or 10,
+            "k": min(self.k or 10, max(n_objects - 1, 1)),
             "sigma": self.width,
             "error_rate": error_rate,
         }
@@ -355,7 +357,7 @@ def _of_fit(fitted: Fit, known: Sequence[Any] | None, wanted: _Wanted) -> Cluste
     return _described(
         fitted.names,
         labels,
-        wanted.parameters("choice", points.shape[1]),
+        wanted.parameters("choice", points.shape[1], n),
         wanted,
         known,
         points,
@@ -374,7 +376,7 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
         _no_correction(wanted.error_rate, method)
     if len(S) == 0:
         # nothing was said: every object is where every other one is
-        parameters = wanted.parameters(method, 0, rate)
+        parameters = wanted.parameters(method, 0, n, rate)
         return _described(S.names, np.arange(n) % (number or 1), parameters, wanted, known)
     dim = map_dimension(count_pairs(S)) if n > 1 else 1
     points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
@@ -396,7 +398,7 @@ def _of_points(given: Points, known: Sequence[Any] | None, wanted: _Wanted) -> C
     return _described(
         S.names,
         labels,
-        wanted.parameters(method, points.shape[1], rate),
+        wanted.parameters(method, points.shape[1], len(points), rate),
         wanted,
         known,
         points,
@@ -463,7 +465,7 @@ def _of_pairs(
     rate = real_number("error_rate", wanted.error_rate)
     points = map_of_pairs(pairs, None, wanted.seed, rate)
     labels = wanted.divide(points, np.zeros(len(names), dtype=np.int64))
-    parameters = wanted.parameters("lensmap", points.shape[1], rate)
+    parameters = wanted.parameters("lensmap", points.shape[1], len(points), rate)
     return _described(names, labels, parameters, wanted, known, points)
 
 
