@@ -67,6 +67,19 @@ def little_to_conclude(code: Reason) -> str:
     return f"Little can be concluded from these answers: {REASONS[code]}."
 
 
+def against_the_map(rate: float, interval: tuple[float, float]) -> str:
+    """The error rate of a fit.
+
+    >>> against_the_map(0.079, (0.061, 0.1)).partition(": ")[2]
+    '7.9% (95% confidence interval 6.1% to 10.0%)'
+    """
+    low, high = interval
+    return (
+        f"answers to clear questions that go against the map: {rate:.1%} (95% confidence "
+        f"interval {low:.1%} to {high:.1%})"
+    )
+
+
 # ---- depth --------------------------------------------------------------------------------------
 
 

@@ -92,6 +92,15 @@ def test_few_objects_have_no_more_neighbors_than_others(tmp_path: Path) -> None:
     assert ", k 7," in run("cluster", tmp_path / "few.csv").stderr
 
 
+def test_a_fit_says_what_its_command_says(shapes: Path, tmp_path: Path) -> None:
+    said = run("fit", shapes, "-o", tmp_path / "shapes.fit").stderr
+    rate = next(line for line in said.splitlines() if "go against the map" in line).split("; ")[1]
+    assert repr(tl.load(tmp_path / "shapes.fit")).splitlines()[0].endswith(f"; {rate}")
+    rows = [[0, 1, 2], [3, 1, 2], [4, 0, 5]]
+    few = repr(tl.fit(tl.Statements(rows, 6, kind="central"))).splitlines()[0]
+    assert "Little can be concluded from these answers" in few
+
+
 def test_which_error_rate_to_report_is_said_where_each_is_printed(
     shapes: Path, tmp_path: Path
 ) -> None:

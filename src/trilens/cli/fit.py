@@ -40,7 +40,7 @@ def command(
     Example: trilens fit answers.csv -o study.fit
              trilens medoid study.fit
     """
-    from trilens.words import ERROR_RATE_OF_A_FIT, little_to_conclude
+    from trilens.words import ERROR_RATE_OF_A_FIT, against_the_map, little_to_conclude
 
     assert out.path is not None
     if answers.fitted is not None:
@@ -72,10 +72,7 @@ def command(
         f"{dimensions}"
     )
     if fitted.support.reason != "guesses":
-        said += (
-            f"; answers to clear questions that go against the map: {fitted.error_rate:.1%} "
-            f"(95% confidence interval {low:.1%} to {high:.1%})"
-        )
+        said += f"; {against_the_map(fitted.error_rate, (low, high))}"
     notes = [said]
     if fitted.support.reason != "guesses":
         notes.append(ERROR_RATE_OF_A_FIT)

@@ -64,7 +64,7 @@ from trilens.statements import Statements, as_statements
 from trilens.statements.columns import numbers_or_text
 from trilens.statements.combine import side_pairs
 from trilens.study_design import Design, design
-from trilens.words import little_to_conclude
+from trilens.words import against_the_map, little_to_conclude
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -627,9 +627,11 @@ class Fit:
 
     def __repr__(self) -> str:
         dimensions = counted(self.map.n_components, "dimension")
-        said = f"{dimensions}, {self.map.lapse:.0%} of the answers careless"
-        if self.support.reason == "guesses":
-            said = little_to_conclude(self.support.reason)
+        reason = "few answers" if self.n_answers < self.n_objects else self.support.reason
+        if reason is None:
+            said = f"{dimensions}; {against_the_map(self.error_rate, self.error_rate_interval)}"
+        else:
+            said = little_to_conclude(reason)
         return (
             f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
             f"{said}\n"
