@@ -221,3 +221,10 @@ def test_names_that_are_the_same_number_stay_two_where_text_has_a_type(names, tm
     for ending in (".csv", ".tsv", ".txt"):
         with pytest.raises(FormatError, match=r"'[01]\.0' would be taken for [01] in a"):
             write_statements(S, tmp_path / f"s{ending}")
+
+
+def test_decimal_numbers_are_names_as_they_are_written(tmp_path):
+    S = Statements([[0, 1, 2], [2, 0, 1]], names=["1.0", "1.1", "2.0"], kind="central")
+    for ending in (".csv", ".tsv", ".txt", ".npz", ".parquet"):
+        write_statements(S, tmp_path / f"s{ending}")
+        assert_same(S, read_statements(tmp_path / f"s{ending}"))

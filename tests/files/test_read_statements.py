@@ -62,8 +62,10 @@ def test_whole_numbers_with_a_point_are_one_name_in_files_and_tables(read) -> No
     for order in (rows, rows[::-1]):
         S = read("\n".join(["central,other_1,other_2", *order]) + "\n")
         assert set(S.names) == {"7", "8", "9", "cat"}
-    listed = read("central,other_1,other_2\n1.0,1.1,2.0\n", objects=["1.0", "1.1", "2.0"])
-    assert listed.names == ("1.0", "1.1", "2.0")
+    versions = "central,other_1,other_2\n1.0,1.1,2.0\n"
+    assert read(versions).names == ("1.0", "1.1", "2.0")
+    listed = read(versions.replace("1.1", "3"), objects=["1.0", "2.0", "3"])
+    assert listed.names == ("1.0", "2.0", "3")
 
 
 def test_whole_numbers_are_one_name_in_all_files_of_a_folder(tmp_path: Path) -> None:

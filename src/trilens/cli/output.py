@@ -152,7 +152,8 @@ _FIRST = "trilens.said_first"
 
 def say_first(say: Callable[[], None] | None = None) -> None:
     """Keep what is to be said before the first note; without it, say now what was kept."""
-    kept = click.get_current_context().meta
+    context = click.get_current_context(silent=True)
+    kept = {} if context is None else context.meta
     if say is not None:
         kept[_FIRST] = say
     elif _FIRST in kept:
@@ -161,8 +162,7 @@ def say_first(say: Callable[[], None] | None = None) -> None:
 
 def note(text: str) -> None:
     """What is not the result goes to stderr."""
-    if click.get_current_context(silent=True) is not None:
-        say_first()
+    say_first()
     click.echo(text, err=True)
 
 

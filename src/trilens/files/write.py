@@ -19,7 +19,13 @@ from trilens.files.output import packed_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
 from trilens.statements import Statements, concatenate
 from trilens.statements.columns import as_written
-from trilens.statements.names import is_integer, is_missing, is_missing_word, without_zero
+from trilens.statements.names import (
+    is_decimal,
+    is_integer,
+    is_missing,
+    is_missing_word,
+    without_zero,
+)
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY
 from trilens.statements.value import COLUMNS
@@ -126,12 +132,13 @@ def _ending(path: PathLike) -> tuple[str, str]:
 
 
 def _check_names(S: Statements, ending: str, text: bool) -> None:
+    decimals = any(map(is_decimal, S.names))
     for name in S.names:
         if is_missing(name):
             problem = "would be taken for a missing cell"
         elif text and "\0" in name and ending in _SEPARATORS:
             problem = "has a NUL character, which text files cannot hold"
-        elif ending in _SEPARATORS and without_zero(name) != name:
+        elif ending in _SEPARATORS and not decimals and without_zero(name) != name:
             problem = f"would be taken for {without_zero(name)}"
         elif not _encodable(name):
             problem = "is not valid Unicode (a lone surrogate)"

@@ -29,6 +29,7 @@ TABLE_LIMIT = 1 << 26
 #: What stands for a missing cell, unless the list of objects has it.
 _MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
 
 
 def is_integer(name: str) -> bool:
@@ -48,6 +49,15 @@ def without_zero(name: str) -> str:
     """
     whole = name.removesuffix(".0")
     return whole if is_integer(whole) else name
+
+
+def is_decimal(name: str) -> bool:
+    """Whether a name is a decimal number that is no whole one: beside 1.1 also 1.0 is a name.
+
+    >>> [is_decimal(name) for name in ["1.1", "1.0", "1", "v1.1"]]
+    [True, False, False, False]
+    """
+    return _DECIMAL.fullmatch(name) is not None and without_zero(name) == name
 
 
 def is_missing(name: str) -> bool:

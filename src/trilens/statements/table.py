@@ -52,7 +52,7 @@ from trilens.statements.cells import (
 )
 from trilens.statements.columns import REASONS, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
-from trilens.statements.names import FILL_IN, ObjectList, is_missing, nameless
+from trilens.statements.names import FILL_IN, ObjectList, is_decimal, is_missing, nameless
 from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
@@ -309,6 +309,13 @@ class AnswerTable:
         """The column of such an export that says which condition a rater was in."""
         names = self.layout.names
         return names.index("condition") if {*names} >= {*_OF_SURVEY, "condition"} else None
+
+    @cached_property
+    def has_decimals(self) -> bool:
+        """Whether some of the first objects are called by decimal numbers."""
+        first = 0 if self.layout.form == "statement" else 1
+        cells = (self.table.first_cells(at) for at in self.layout.objects[first:])
+        return any(is_decimal(cell) for known in cells for cell in known)
 
 
 @dataclass
@@ -639,7 +646,7 @@ class Pass:
         if self.of.reason is not None and not self.of.table.typed:
             column = pc.replace_substring_regex(column.cast(pa.string()), _APOSTROPHE, r"\1")
         column = encoded(column)
-        if not self.of.table.typed and has_zeros(column):
+        if not (self.of.table.typed or self.of.has_decimals) and has_zeros(column):
             self.notes["zeros"] = "whole numbers such as 7.0 are taken as 7"
             return without_zeros(column, self.of.options.listed)
         return column
