@@ -300,10 +300,10 @@ class Evidence:
     few: float
 
     def with_careless(self) -> Evidence:
-        """With the careless answers that the places took for their own."""
-        lapse, low, high = (careless(share, self.few) for share in (self.lapse, *self.interval))
-        # where all answers may be right, they still may
-        return replace(self, lapse=lapse, interval=(low if self.interval[0] > 0 else 0.0, high))
+        """With the careless answers that the places may have taken for their own."""
+        low, high = self.interval
+        lapse = careless(self.lapse, self.few)
+        return replace(self, lapse=lapse, interval=(low, careless(high, self.few)))
 
 
 def careless(share: float, few: float) -> float:
@@ -317,14 +317,15 @@ def careless(share: float, few: float) -> float:
     Examples
     --------
     >>> [round(careless(share, 0.05), 2) for share in (0.2, 0.4, 0.52)]
-    [0.2, 0.41, 0.56]
+    [0.2, 0.41, 0.55]
     """
     times = CARELESS_IN_PLACES * max(0.0, 1.0 - (few / CARELESS_IN_PLACES_UP_TO) ** 2)
-    true = np.linspace(0.0, 0.99, 991)
-    lost = times * (few / (1.0 - true) ** 2) ** 3
-    # of still larger shares the answers tell less and less
-    rising = np.arange(len(true)) <= (true - lost).argmax()
-    return min(1.0, share + float(np.interp(share, (true - lost)[rising], lost[rising])))
+    true = share
+    for _ in range(2):
+        # with still fewer attentive answers it was not measured
+        each = min(few / max(1.0 - true, 1e-9) ** 2, 1 / 3)
+        true = share + times * each**3
+    return min(true, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
