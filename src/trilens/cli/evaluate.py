@@ -75,13 +75,14 @@ def command(
     from trilens.questions.evaluate.evaluation import compare_all
 
     given["embedding"] = (*models, *given["embedding"])
-    if not any(given[how] for how in ("embedding", "distances", "given_answers")):
+    files = [*given["embedding"], *given["distances"], *given["given_answers"]]
+    if not files:
         raise click.UsageError(
             "name a model: a file of vectors, or --embedding, --distances or --answers"
         )
     for output in (out.path, figure):
         if output is not None:
-            refuse_to_overwrite(output, *(file for files in given.values() for file in files))
+            refuse_to_overwrite(output, *files)
     statements = statements_of(answers, "evaluate")
     read, taken = _read(statements, answers.kind, **given)
     with bar("comparing models") as progress:

@@ -71,11 +71,9 @@ def command(
         f"{counted(fitted.n_answers, 'answer')} about {counted(fitted.n_objects, 'object')}, "
         f"{dimensions}"
     )
-    if fitted.support.reason != "guesses":
-        said += f"; {against_the_map(fitted.error_rate, (low, high))}"
     notes = [said]
     if fitted.support.reason != "guesses":
-        notes.append(ERROR_RATE_OF_A_FIT)
+        notes = [f"{said}; {against_the_map(fitted.error_rate, (low, high))}", ERROR_RATE_OF_A_FIT]
     for name, share in shares.items():
         notes.append(
             f"{name}: {share:.0%} of the map's spread expected by these features"
