@@ -41,7 +41,7 @@ import numpy as np
 
 import trilens as tl
 from claims import journal, resume
-from designs import SHAPES, Shape, _choose, _scores, centrality_of
+from designs import SHAPES, Shape, _choose, _scores, centrality_of, with_answers
 from trilens.statements.combine import question_keys
 
 Array = np.ndarray
@@ -69,10 +69,7 @@ def answers(kind: str, D: Array, asked: Array, wrong: float, rng: np.random.Gene
     options = scores.shape[1]
     bad = rng.random(len(asked)) < wrong
     given = np.where(bad, (given + rng.integers(1, options, len(asked))) % options, given)
-    if kind == "closer":
-        return np.where(given[:, None] == 0, asked, asked[:, [0, 2, 1]])
-    first = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[given]
-    return np.take_along_axis(asked, first, axis=1)
+    return with_answers(kind, asked, given)
 
 
 def near_outliers(n: int, rng: np.random.Generator) -> Shape:

@@ -20,14 +20,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import trilens as tl
-from designs import Study, population, shares_predicted, study
+from designs import Study, answers_to, population, shares_predicted, study
 
 Row = dict[str, Any]
 KINDS = ("central", "odd", "closer")
@@ -35,6 +35,8 @@ JOURNAL = Path(__file__).with_name("claims.jsonl")
 PAGE = Path(__file__).parents[1] / "docs" / "claims.md"
 #: Constants of the package were chosen on lower seeds.
 FIRST_SEED = 50_000
+#: How many questions are chosen before the next are.
+QUESTIONS_AT_ONCE = 50
 #: Fewer studies do not tell which setting is the worst.
 LEAST_STUDIES = 20
 
@@ -42,12 +44,17 @@ LEAST_STUDIES = 20
 # --- what is measured of one study --------------------------------------------------------------
 
 
-def statements(made: Study) -> tl.Statements:
+def statements(made: Study, chosen: np.ndarray | None = None) -> tl.Statements:
     """The answers as the package takes them."""
     width = len(str(made.n))
     names = [f"o{i:0{width}d}" for i in range(made.n)]
     return tl.Statements(
-        made.triples, n_objects=made.n, names=names, kind=made.kind, raters=made.raters
+        made.triples,
+        n_objects=made.n,
+        names=names,
+        kind=made.kind,
+        raters=made.raters,
+        chosen=chosen,
     )
 
 
@@ -82,19 +89,22 @@ def _least(values: np.ndarray, one: int) -> set[int]:
 
 
 def passes(made: Study) -> Row:
-    """The medoid of a file that is held in memory, and of one that is not."""
+    """What is said of a file that is held in memory, and of one that is not."""
     import tempfile
 
     from trilens import answers
 
     S = statements(made)
-    held = tl.fit(S).medoid()
+    F = tl.fit(S)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.csv"
         tl.write_statements(S, file)
         most, answers.STREAMED_BYTES = answers.STREAMED_BYTES, 0
         try:
-            streamed = tl.fit(tl.Answers(str(file))).medoid()
+            G = tl.fit(tl.Answers(str(file)))
+            held, streamed = F.medoid(), G.medoid()
+            same_groups = F.cluster().n_clusters == G.cluster().n_clusters
+            same_apart = set(F.outliers().names) == set(G.outliers().names)
         finally:
             answers.STREAMED_BYTES = most
     return {
@@ -102,6 +112,33 @@ def passes(made: Study) -> Row:
         "same medoid": held.name == streamed.name,
         "same set": set(held.candidates) == set(streamed.candidates),
         "depths differ": abs(held.depth - streamed.depth),
+        "error rates differ": abs(F.error_rate - G.error_rate),
+        "same outliers": same_apart,
+        "same groups": same_groups,
+    }
+
+
+def adaptive(made: Study) -> Row:
+    """The medoid's set, groups and shape after half of the answers were to chosen questions."""
+    half = len(made.triples) // 2
+    rng = np.random.default_rng(made.triples.ravel()[:50])
+    answers = made.triples[rng.permutation(len(made.triples))[:half]]
+    chosen = np.zeros(half, dtype=bool)
+    goal = "map" if made.points is None or made.points.shape[1] == 1 else "medoid"
+    while len(answers) < len(made.triples):
+        S = tl.Statements(answers, n_objects=made.n, kind=made.kind, chosen=chosen)
+        number = min(QUESTIONS_AT_ONCE, len(made.triples) - len(answers))
+        asked = tl.next_questions(S, goal, number, rater="anybody", random_state=half)
+        answers = np.r_[answers, answers_to(made, asked.triples, rng)]
+        chosen = np.r_[chosen, [reason == "adaptive" for reason in asked.reasons]]
+    S = statements(replace(made, triples=answers, raters=None), chosen)
+    F = tl.fit(S)
+    groups = F.cluster()
+    return {
+        **_set_of(F.medoid(), S, made),
+        "divided": groups.n_clusters > 1,
+        "a line": groups.shape == "line",
+        "names any": len(F.outliers()) > 0,
     }
 
 
@@ -337,6 +374,7 @@ def kind_doubt(made: Study) -> Row:
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "center": center,
     "passes": passes,
+    "adaptive": adaptive,
     "apart": apart,
     "raters": raters,
     "individuals": individuals,
@@ -381,6 +419,16 @@ NOT_FAR = (
 )
 
 
+#: Studies that are held in memory, and not: shape, questions, people, size.
+PASSES = (
+    ("plane", "random", "hard", "30/1500/20"),
+    ("plane", "one list", "soft", "20/3000/60"),
+    ("three groups", "random", "clickers", "40/4000/20"),
+    ("five dimensions", "one rater half", "soft, unequal", "40/4000/20"),
+    ("plane", "random", "guesses", "15/300/5"),
+)
+
+
 def cells() -> Iterator[str]:
     """All settings, claim by claim."""
     for kind in KINDS:
@@ -395,7 +443,11 @@ def cells() -> Iterator[str]:
         yield f"center/{kind}/plane/one list/soft/20/3000/60"
         yield f"center/{kind}/plane/random/two factions/40/4000/20"
         yield f"center/{kind}/plane/random/hard/300/20000/20"
-        yield f"passes/{kind}/plane/random/hard/30/1500/20"
+        yield f"center/{kind}/plane/random/hard/1200/60000/40"
+        for shape, design, people, size in PASSES:
+            yield f"passes/{kind}/{shape}/{design}/{people}/{size}"
+        yield f"adaptive/{kind}/plane/random/hard/20/600/20"
+        yield f"adaptive/{kind}/even steps/random/right 95/30/1500/20"
     for kind in KINDS:
         for shape, n, answers in FAR + NOT_FAR:
             yield f"apart/{kind}/{shape}/random/right 95/{n}/{answers}/20"
@@ -689,7 +741,9 @@ def _interval(low: float, high: float) -> str:
 #: What stands in the columns of each table, beside the setting.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "center": ("nearest", "deepest", "size", "intervals", "error rate held", "error rate off"),
-    "passes": ("same medoid", "same set", "depths differ", "nearest"),
+    "passes": ("same medoid", "same set", "depths differ", "error rates differ", "same outliers",
+               "same groups", "nearest"),
+    "adaptive": ("nearest", "deepest", "size", "divided", "a line", "names any"),
     "apart": ("names any", "exactly named", "a long tail", "divided", "number of groups right",
               "far ones unassigned"),
     "shapes": ("a cloud", "a line", "a ring", "arms", "divided"),

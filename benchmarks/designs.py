@@ -14,6 +14,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -549,11 +550,46 @@ def _all_questions(kind: str, n: int) -> Array:
 def centrality_of(kind: str, D: Array, sharpness: float = np.inf) -> Array:
     """How often each object is chosen (``odd``: not chosen) over all questions about it."""
     n = len(D)
-    questions = _all_questions(kind, n)
-    chance = _chances(_scores(kind, D, questions), sharpness)
-    ids = questions[:, 1:] if kind == "closer" else questions
-    share = np.bincount(ids.ravel(), chance.ravel(), n) / np.bincount(ids.ravel(), minlength=n)
+    scores = D if kind == "central" else -D
+    share = np.empty(n)
+    for i in range(n):
+        others = np.arange(n) != i
+        own, between = scores[i, others], scores[np.ix_(others, others)]
+        # what speaks for it and for the other ones, of all pairs of others
+        mine, rest = between, [own[:, None], own]
+        if kind == "closer":  # the first of the pair is the anchor
+            mine, rest = own[:, None], [between]
+        chance = _chance_of_first(mine, rest, sharpness)
+        share[i] = chance[~np.eye(n - 1, dtype=bool)].mean()
     return 1 - share if kind == "odd" else share
+
+
+def _chance_of_first(mine: Array, rest: list[Array], sharpness: float) -> Array:
+    """How often an answer is given for which so much speaks, and so much for the others."""
+    if np.isinf(sharpness):
+        best = reduce(np.maximum, [mine, *rest]) - 1e-12
+        is_best = mine >= best
+        return is_best / (is_best + sum(other >= best for other in rest)).clip(1)
+    e = np.exp(sharpness * mine)
+    return e / (e + sum(np.exp(sharpness * other) for other in rest))
+
+
+def answers_to(made: Study, questions: Array, rng: np.random.Generator) -> Array:
+    """What people of a study, who see alike, answer to further questions; as `Study.triples`."""
+    crowd = PEOPLE[made.people]
+    scores = _scores(made.kind, made.distances, questions)
+    answer, options = _choose(scores, crowd.sharpness, rng), scores.shape[1]
+    wrong = rng.random(len(questions)) < rng.uniform(*crowd.wrong, len(questions))
+    answer = np.where(wrong, (answer + rng.integers(1, options, len(answer))) % options, answer)
+    return with_answers(made.kind, questions, answer)
+
+
+def with_answers(kind: str, questions: Array, answer: Array) -> Array:
+    """Questions with the object that was chosen in its place."""
+    if kind == "closer":
+        return np.where(answer[:, None] == 0, questions, questions[:, [0, 2, 1]])
+    order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[answer]
+    return np.take_along_axis(questions, order, axis=1)
 
 
 def study(
