@@ -419,6 +419,11 @@ class Surface:
         """How much evidence does not matter."""
         return _SAME_EACH * self.start.size if self.roughly else _SAME
 
+    @property
+    def left_open(self) -> float:
+        """How close the evidence of other dimensions must come for a closer look at both."""
+        return self._same if self.roughly else 0.0
+
     def _step(self, now: _Point) -> tuple[float, float]:
         """How far the best penalty is, as a logarithm, and what it gains."""
         if self._lean is not None:

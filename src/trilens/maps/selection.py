@@ -261,6 +261,8 @@ class _Search:
             start = k
             while 0 <= k + step < len(rungs):
                 new = self.roughly(rungs[k + step], best, shares, best.value)
+                if abs(new.value - best.value) < self._surfaces[rungs[k + step], shares].left_open:
+                    best, new = (self.evidence(rungs[i], shares) for i in (k, k + step))
                 if new.value <= best.value + EVIDENCE_FOR_DIMENSIONS:
                     break
                 k, best = k + step, new
