@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @options.fit_options
 @click.option(
     "--labels",
+    type=options.READ,
     metavar="FILE",
     help="Table with the columns object,label.",
     show_default="the column label of --objects",

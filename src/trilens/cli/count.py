@@ -11,13 +11,16 @@ from trilens.cli.output import Output, bar, counted
 
 
 @options.command("count")
-@click.argument("files", nargs=-1, required=False)
+@click.argument("files", type=options.READ, nargs=-1, required=False)
 @options.output_options("File for the counts, such as counts.npz.", required=True)
 @click.option(
     "--pairs", is_flag=True, help="Also count pairs: for graph, cluster and the lens map."
 )
 @click.option(
-    "--classes", metavar="FILE", help="Also count classes: a table with the columns object,label."
+    "--classes",
+    type=options.READ,
+    metavar="FILE",
+    help="Also count classes: a table with the columns object,label.",
 )
 @options.cluster_option
 @click.option(
@@ -63,12 +66,10 @@ def command(
     from trilens.answers import Answers
     from trilens.counts import write_counts
     from trilens.counts.counting import CountReport
-    from trilens.files import refuse_to_overwrite
 
     assert out.path is not None
     if bool(files) == (followed is not None):
         raise click.UsageError("name the files to count, or a folder with --follow")
-    refuse_to_overwrite(out.path, *files, classes, reading["objects"])
     how: dict[str, Any] = {
         "pairs": pairs,
         "labels": options.read_labels_of(classes),

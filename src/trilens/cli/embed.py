@@ -17,6 +17,7 @@ from trilens.cli.output import ENDINGS, FIGURES, Output, counted, note, save_tab
 @options.dim_option("2; for --distances as many as the answers support")
 @click.option(
     "--distances",
+    type=options.WRITTEN,
     metavar="OUT",
     help="Write the distances of all pairs of objects: a matrix with names and one of standard "
     "errors beside it (.csv, .tsv), pairs (.json, .parquet), or an RDM for rsatoolbox (.h5).",
@@ -76,13 +77,10 @@ def _is_figure(path: str | None) -> bool:
 def _write_distances(
     answers: options.Answers, method: str, path: str, random_state: int, out: Output
 ) -> None:
-    from trilens.files import refuse_to_overwrite
     from trilens.files.results import check_ending
     from trilens.questions.distances import distances
 
     check_ending(path, "matrix of distances")
-    if answers.in_files:
-        refuse_to_overwrite(path, answers.source)
     found = distances(answers, method, random_state=random_state)
     for file in found.write(path):
         if file != "-":

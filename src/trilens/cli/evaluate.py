@@ -24,12 +24,12 @@ def _several(flag: str, help: str) -> Callable[[F], F]:
     """An option for files of models."""
     name = "given_answers" if flag == "--answers" else flag[2:]
     more = f"{help} May be repeated."
-    return click.option(flag, name, multiple=True, metavar="FILE", help=more)
+    return click.option(flag, name, type=options.READ, multiple=True, metavar="FILE", help=more)
 
 
 @options.command("evaluate")
 @options.statement_options
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.argument("models", type=options.READ, nargs=-1, metavar="[MODEL]...")
 @_several(
     "--embedding",
     "Vectors of a model: a table with a column of object names, or .npy in the order of the "
@@ -49,7 +49,9 @@ def _several(flag: str, help: str) -> Callable[[F], F]:
     "objects.",
     show_default="for each MODEL",
 )
-@click.option("--figure", metavar="FILE", help="Draw the models and the ceiling.")
+@click.option(
+    "--figure", type=options.WRITTEN, metavar="FILE", help="Draw the models and the ceiling."
+)
 @options.table_output("a table of the models to a file")
 @options.seed_option
 def command(
@@ -71,18 +73,13 @@ def command(
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
     from trilens.ask import statements_of
-    from trilens.files import refuse_to_overwrite
     from trilens.questions.evaluate.evaluation import compare_all
 
     given["embedding"] = (*models, *given["embedding"])
-    files = [*given["embedding"], *given["distances"], *given["given_answers"]]
-    if not files:
+    if not (given["embedding"] or given["distances"] or given["given_answers"]):
         raise click.UsageError(
             "name a model: a file of vectors, or --embedding, --distances or --answers"
         )
-    for output in (out.path, figure):
-        if output is not None:
-            refuse_to_overwrite(output, *files)
     statements = statements_of(answers, "evaluate")
     read, taken = _read(statements, answers.kind, **given)
     with bar("comparing models") as progress:

@@ -11,7 +11,7 @@ from trilens.cli.output import Output, counted
 
 
 @options.command("merge")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", type=options.READ, nargs=-1, required=True)
 @options.output_options("File for the sum.", required=True)
 def command(files: tuple[str, ...], out: Output) -> None:
     """Add up files of counts.
@@ -22,10 +22,8 @@ def command(files: tuple[str, ...], out: Output) -> None:
     Example: trilens merge monday.npz tuesday.npz -o both.npz
     """
     from trilens.counts import merge_counts, write_counts
-    from trilens.files import refuse_to_overwrite
 
     assert out.path is not None
-    refuse_to_overwrite(out.path, *files)
     seen = set()
     for file in files:
         if os.path.realpath(file) in seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: The types of parameters that name a file to read and a file to write: `Command` refuses to write
+#: what is read.
+READ, WRITTEN = click.types.StringParamType(), click.types.StringParamType()
 #: The sections of --help, after the command's own options.
 READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
@@ -78,6 +82,30 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the help, in sections."""
         write_sections(self.get_params(ctx), ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does, unless a file that is written is also read, or written twice."""
+        written = _files_of(ctx, WRITTEN)
+        if written:
+            from trilens.files import refuse_to_overwrite
+
+            read = _files_of(ctx, READ)
+            # the file of a part, such as people.csv::country
+            whole = [name.partition("::")[0] for name in read]
+            for each in written:
+                refuse_to_overwrite(each, *read, *filter(None, whole))
+        if len({os.path.realpath(each) for each in written}) < len(written):
+            raise click.UsageError(f"{' and '.join(written)} must be different files")
+        return super().invoke(ctx)
+
+
+def _files_of(ctx: click.Context, role: click.types.StringParamType) -> list[str]:
+    """The files that the parameters of a type name; ``-`` is none."""
+    names: list[str] = []
+    for parameter in ctx.command.params:
+        value = ctx.params.get(parameter.name or "") if parameter.type is role else None
+        names += value if isinstance(value, tuple) else [value or "-"]
+    return [name for name in names if name != "-"]
 
 
 def write_sections(
@@ -200,11 +228,13 @@ n_clusters_option = click.option(
 )
 labels_option = click.option(
     "--labels",
+    type=READ,
     metavar="FILE",
     help="Table with the columns object,label (CSV, TSV, JSON or Parquet).",
 )
 by_option = click.option(
     "--by",
+    type=READ,
     metavar="COLUMN|FILE[::COLUMN]",
     help="Compare groups of raters, or conditions, given by a column of FILE or by a table of "
     "raters and groups, whose columns may be named: people.csv::country, or "
@@ -236,6 +266,7 @@ cluster_option = click.option(
 )
 features_option = click.option(
     "--features",
+    type=READ,
     metavar="FILE",
     multiple=True,
     help="Vectors of the objects, to be used with the answers: .npy, .npz with names, CSV or "
@@ -300,7 +331,15 @@ def output_options(help: str, *, metavar: str = "OUT", **settings: Any) -> Calla
         return value if known is None else ending(*known, "-")(ctx, param, value)
 
     def decorate(command: F) -> F:
-        @click.option("-o", "--output", metavar=metavar, help=help, callback=check, **settings)
+        @click.option(
+            "-o",
+            "--output",
+            type=WRITTEN,
+            metavar=metavar,
+            help=help,
+            callback=check,
+            **settings,
+        )
         @json_option
         @wraps(command)
         def with_output(output: str | None, as_json: bool, **rest: Any) -> Any:
@@ -323,7 +362,7 @@ def output_file(help: str) -> Callable[[F], F]:
     """`output_options`, of which the file is required and may also be a second argument."""
 
     def decorate(command: F) -> F:
-        @click.argument("second", metavar="[OUT]", required=False)
+        @click.argument("second", type=WRITTEN, metavar="[OUT]", required=False)
         @output_options(help)
         @wraps(command)
         def with_either(second: str | None, out: Output, **rest: Any) -> Any:
@@ -369,12 +408,14 @@ _READING_OPTIONS = (
     ),
     _reading(
         "--objects",
+        type=READ,
         metavar="FILE",
         help="List of all objects, one name per line, or a table id,name,picture,label,alt: fixes "
         "their order, adds those that no answer mentions, and says what is known about them.",
     ),
     _reading(
         "--questions",
+        type=READ,
         metavar="FILE",
         help="Table of the questions, with the columns id,a,b,c or id,anchor,a,b, if FILE has only "
         "their ids, in a column or as names of columns.",
@@ -442,7 +483,10 @@ _SELECTING_OPTIONS = (
 )
 _SELECTING_NAMES = ("where", "min_seconds", "min_checks", "exclude_raters")
 _BAD_ROWS = _reading(
-    "--bad-rows", metavar="OUT", help="Like --skip-bad, and write the invalid rows to OUT."
+    "--bad-rows",
+    type=WRITTEN,
+    metavar="OUT",
+    help="Like --skip-bad, and write the invalid rows to OUT.",
 )
 
 
@@ -465,8 +509,6 @@ def statement_options(
     command: F, *, reported: bool = True, required: bool = True, flag: str | None = None
 ) -> F:
     """FILE, how to read it and which answers to use; the command gets it all as ``answers``.
-
-    A command's output must not be one of its inputs.
 
     Parameters
     ----------
@@ -497,7 +539,6 @@ def statement_options(
             rest["kind"] = reading["kind"]
         if file is None:
             return command(answers=None, **rest)
-        _refuse_inputs_as_outputs(file, reading, bad_rows, rest)
         if bad_rows is not None:
             reading["skip_bad"] = bad_rows
         lines = csv.reader(selecting["exclude_raters"], skipinitialspace=True)
@@ -526,27 +567,9 @@ def statement_options(
         return result
 
     if flag is None:
-        return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
-    pilot = click.option(flag, "file", metavar="FILE", help="Answers of a pilot study.")
+        return click.argument("file", type=READ, required=required)(with_answers)  # type: ignore[return-value]
+    pilot = click.option(flag, "file", type=READ, metavar="FILE", help="Answers of a pilot study.")
     return pilot(with_answers)  # type: ignore[return-value]
-
-
-def _refuse_inputs_as_outputs(
-    file: str, reading: dict[str, Any], bad_rows: str | None, rest: dict[str, Any]
-) -> None:
-    from trilens.files import refuse_to_overwrite
-
-    features = rest.get("features") or ()
-    vectors = (features,) if isinstance(features, str) else features
-    groups = (rest.get("by") or "").partition("::")[0] or None
-    tables = (rest.get(name) for name in ("labels", "map_file", "catch", "repeated"))
-    others = (*tables, groups, *vectors)
-    inputs = (file, reading["objects"], reading["questions"], *others)
-    for output in (rest.get("output"), rest.get("second")):
-        if output is not None:
-            refuse_to_overwrite(output, *inputs, bad_rows)
-    if bad_rows is not None:
-        refuse_to_overwrite(bad_rows, *inputs)
 
 
 def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:

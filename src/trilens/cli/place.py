@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 @options.command("place")
-@click.argument("map_file", metavar="FIT")
+@click.argument("map_file", type=options.READ, metavar="FIT")
 @partial(options.statement_options, required=False)
 @click.option(
     "--features",
+    type=options.READ,
     metavar="FILE",
     help="Vectors of new objects, as for the map: .npy, .npz with names, CSV or Parquet.",
 )
@@ -39,14 +40,12 @@ def command(
     Example: trilens place study.fit new_answers.csv
     Example: trilens place study.fit --features new.npz -o larger.fit
     """
-    from trilens.files import read_features, refuse_to_overwrite
+    from trilens.files import read_features
     from trilens.maps.fit_file import load
     from trilens.maps.places import extended, find_places, new_objects
 
     if answers is None and features is None:
         raise click.UsageError("give answers about new objects, or their --features")
-    if out.path is not None:
-        refuse_to_overwrite(out.path, map_file, features)
     fitted = load(map_file)
     S = None
     if answers is not None:

@@ -64,6 +64,7 @@ GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
 @click.option("--budget", type=float, help="Most that all answers may cost.")
 @click.option(
     "--picture",
+    type=options.WRITTEN,
     metavar="FILE",
     callback=options.ending(*FIGURES),
     help="Draw the quality against the number of answers (.png, .svg or .pdf).",

@@ -34,12 +34,14 @@ _MOST_RATERS = 20
 @options.by_option
 @click.option(
     "--catch",
+    type=options.READ,
     metavar="COLUMN|FILE",
     help="Test questions, given by a column with the name of the correct answer (empty for "
     "ordinary questions) or by a statement file of correct answers.",
 )
 @click.option(
     "--repeated",
+    type=options.READ,
     metavar="COLUMN|FILE",
     help="Questions repeated on purpose, given by a column that marks them or by a statement file.",
     show_default="every question that was asked twice",

@@ -86,6 +86,7 @@ _SHARE = click.FloatRange(min=0, max=1)
 @options.output_options("Statement file to write, or - for CSV.", required=True)
 @click.option(
     "--truth",
+    type=options.WRITTEN,
     metavar="OUT.csv",
     help="File for labels and coordinates.",
     show_default="OUT with the ending .truth.csv",
@@ -128,8 +129,6 @@ def command(
     names = [str(i) for i in range(1, len(points) + 1)]
     if truth is None and out.path != "-":
         truth = os.path.splitext(out.path.removesuffix(".gz"))[0] + ".truth.csv"
-    if truth is not None and os.path.realpath(truth) == os.path.realpath(out.path):
-        raise click.UsageError("--truth and --output must be different files")
     if rounds is not None and (raters is None or statements is not None):
         raise click.UsageError("--rounds needs --raters and cannot be used with --statements")
     asked: dict[str, Any] = {"random_state": asking, "names": names, **answers}
