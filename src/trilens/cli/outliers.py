@@ -39,7 +39,6 @@ def command(answers: options.Answers, out: Output, **settings: Any) -> None:
     \b
     Example: trilens outliers answers.csv --n 8
     """
-    from trilens.questions.cluster.groups import structure
     from trilens.questions.outliers import outliers
     from trilens.study_design import about_chosen
 
@@ -51,12 +50,10 @@ def command(answers: options.Answers, out: Output, **settings: Any) -> None:
     columns = {
         name: [row[name] for row in facts["outliers"]] for name in ("object", "depth", "score")
     }
-    unclear = not found.apart and found.caution is None and found.method == "choice"
-    ring = unclear and structure(answers).shape == "ring"
-    out.show(columns, facts, [*about_chosen(answers), *_notes(found, ring)])
+    out.show(columns, facts, [*about_chosen(answers), *_notes(found)])
 
 
-def _notes(found: Outliers, ring: bool) -> Iterator[str]:
+def _notes(found: Outliers) -> Iterator[str]:
     from trilens.words import LEAST_OF_ALL, p_text, stand_apart
 
     sure = "" if found.p_value is None else f" ({p_text(found.p_value)})"
@@ -72,7 +69,7 @@ def _notes(found: Outliers, ring: bool) -> Iterator[str]:
     else:
         by = "by depth alone, " if found.method == "depth" else ""
         least = f"least central: {listed(found.least_central)}"
-        if ring:
+        if found.on_ring:
             least = "on a ring no object is the least central"
         yield f"{by}no outlier could be confirmed{sure}; {least}"
         if found.method == "depth":

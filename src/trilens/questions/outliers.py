@@ -24,6 +24,7 @@ from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
 from trilens.questions.clouds import LEVEL
+from trilens.questions.cluster.suggest import is_ring
 from trilens.questions.depth import centrality_of, intervals_of
 from trilens.questions.estimators import AsksMap, LabelsObjects
 from trilens.questions.outlier_test import (
@@ -78,6 +79,8 @@ class Outliers(Tabular):
         quarter of all, at most eight.
     clearly_least : str or None
         The least central object, where the interval of its centrality lies below all others.
+    on_ring : bool
+        Whether no object stands apart, and they form a ring, on which none is the least central.
     """
 
     indices: IntArray
@@ -94,6 +97,7 @@ class Outliers(Tabular):
     all_scores: FloatArray = field(repr=False)
     least_central: tuple[str, ...]
     clearly_least: str | None = None
+    on_ring: bool = False
     level: float = LEVEL
 
     def __len__(self) -> int:
@@ -190,6 +194,8 @@ def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers
     apart = outliers_of_fit(fitted)
     count = _how_many(len(depth), n, contamination)
     found = _described(fitted.names, "choice", score, depth, apart, support, count)
+    if support and not found.apart:
+        found = replace(found, on_ring=is_ring(fitted))
     return _with_least(found, depth, *intervals_of(fitted))
 
 

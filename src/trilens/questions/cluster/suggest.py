@@ -171,6 +171,31 @@ def examined(fitted: Fit) -> Examined:
     return replace(found, labels=labels)
 
 
+def is_ring(fitted: Fit) -> bool:
+    """Whether the objects that do not stand apart form a ring; as `examined` says it.
+
+    That takes no test of groups, since what a ring describes better than groups has none.
+    """
+    from threadpoolctl import threadpool_limits
+
+    inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
+    X = fitted.map.X[inside]
+    numbers = _numbers(X)
+    if not numbers or why_no_groups(fitted.support, fitted.sample) is not None:
+        return False
+    map_ = MapAlongAxes.of(X, fitted.place_cov[inside])
+    with threadpool_limits(1):
+        divisions = [part.labels for part in divide(map_.points, numbers)]
+        curve = fit_shapes(map_.points, map_.errors, divisions).curve
+    return curve == "ring" and not is_straight(map_.points, map_.errors)
+
+
+def _numbers(coordinates: FloatArray) -> range:
+    """The numbers of groups that are tried; none where too few objects differ."""
+    most = min(_MOST_CLUSTERS, len(coordinates) - 2)
+    return range(2, most + 1 if len(np.unique(coordinates, axis=0)) >= most else 0)
+
+
 def why_no_groups(support: Support, statements: Statements) -> Reason | None:
     """Why nothing can be claimed of groups and shapes; None where something can.
 
@@ -219,10 +244,9 @@ def examine(
     >>> examine(three).suggestion.n_clusters
     3
     """
-    n = len(coordinates)
-    numbers = range(2, min(_MOST_CLUSTERS, n - 2) + 1)
-    labels = np.zeros(n, dtype=np.int64)
-    if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
+    numbers = _numbers(coordinates)
+    labels = np.zeros(len(coordinates), dtype=np.int64)
+    if not numbers:
         nothing = ClusterSuggestion(1, (), 1, None, reason=reason)
         return Examined(nothing, Shapes({}), None, labels)
     map_ = MapAlongAxes.of(coordinates, errors)
