@@ -219,6 +219,14 @@ BENT_MODELS = (
 )
 
 
+def how_matched(by_name: bool, names: Sequence[str]) -> str:
+    """How the objects of a model were found."""
+    if by_name:
+        return "objects matched by name"
+    few = ", ".join(names[:4]) + (f", ... ({len(names):,})" if len(names) > 4 else "")
+    return f"rows taken in the order of the objects: {few}"
+
+
 def few_raters(n_raters: int) -> str:
     """What intervals are about where raters are too few to stand for others."""
     same = "the same rater" if n_raters == 1 else "the same raters"

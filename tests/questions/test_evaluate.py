@@ -236,19 +236,19 @@ def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
     table = rng.random((raters, questions)) + rng.normal(size=(raters, 1))
     table += rng.normal(size=questions)
     rater, question = np.divmod(np.arange(table.size), questions)
-    found = AnswerClusters(question, rater, raters).mean(table.ravel())
+    value, variance, freedom = AnswerClusters(question, rater, raters).mean(table.ravel())
     mean = table.mean()
     by_rater, by_question = table.mean(axis=1), table.mean(axis=0)
     rest = table - by_rater[:, None] - by_question + mean
     squares = questions * ((by_rater - mean) ** 2).sum() / (raters - 1)
     common = raters * ((by_question - mean) ** 2).sum() / (questions - 1)
     common -= (rest**2).sum() / (raters - 1) / (questions - 1)
-    assert found.value == pytest.approx(mean)
-    assert found.variance == pytest.approx((squares + common) / table.size, rel=1e-3)
+    assert value == pytest.approx(mean)
+    assert variance == pytest.approx((squares + common) / table.size, rel=1e-3)
     few, many = stats.t.ppf(0.975, [8, 39])
     reach = np.sqrt(few**2 * squares + many**2 * common) / np.sqrt(squares + common)
-    assert stats.t.ppf(0.975, found.freedom) == pytest.approx(reach, rel=1e-3)
-    assert 8 < found.freedom < 39
+    assert stats.t.ppf(0.975, freedom) == pytest.approx(reach, rel=1e-3)
+    assert 8 < freedom < 39
 
 
 def _unequal(amounts, seed, lapses=0.5):

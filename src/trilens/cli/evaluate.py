@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,7 @@ def command(
     """
     from trilens.ask import statements_of
     from trilens.questions.evaluate.evaluation import compare_all
+    from trilens.words import how_matched
 
     given["embedding"] = (*models, *given["embedding"])
     if not (given["embedding"] or given["distances"] or given["given_answers"]):
@@ -90,12 +91,14 @@ def command(
             random_state=random_state,
             progress=progress,
         )
-    matched = {}
+    by_order = set()
     for model in found.models:
-        before, how = taken.get(model.name, ("", None))
-        matched[model.name] = how or model.matched
-        note(f"{model.name}: {before}{matched[model.name]}")
-    for text in _cautions(found, matched):
+        before, named = taken.get(model.name, ("", False))
+        if not (named or model.by_name):
+            by_order.add(model.name)
+        how = how_matched(model.name not in by_order, statements.names)
+        note(f"{model.name}: {before}{how}")
+    for text in _cautions(found, by_order):
         note(text)
     if figure is not None:
         from trilens.plots import models_against_ceiling, save_figure
@@ -115,30 +118,29 @@ def _read(
     distances: tuple[str, ...],
     given_answers: tuple[str, ...],
     metric: str,
-) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str | None]]]:
-    """The models by name; and what each file was taken for, and by what its objects are known."""
+) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, bool]]]:
+    """The models by name; and what each file was taken for, and whether it named its objects."""
     from trilens.files import read_statements
     from trilens.files.vectors import read_matched_matrix, read_vector_table
     from trilens.maps.fit_file import is_fit, load
-    from trilens.questions.evaluate.predictions import BY_NAME
 
     models: dict[str, dict[str, Any]] = {}
-    taken: dict[str, tuple[str, str | None]] = {}
+    taken: dict[str, tuple[str, bool]] = {}
     for file in embedding:
         name = _name(file, models)
         if is_fit(file):
             fitted = load(file)
-            taken[name] = f"a fit in {counted(fitted.map.n_components, 'dimension')}; ", None
+            taken[name] = f"a fit in {counted(fitted.map.n_components, 'dimension')}; ", True
             vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
             models[name] = {"embedding": vectors, "metric": "euclidean"}
             continue
         table = read_vector_table(file, statements.names)
-        taken[name] = f"{table.said()}; ", None
+        taken[name] = f"{table.said()}; ", False
         models[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
         name = _name(file, models)
         D, named = read_matched_matrix(file, statements.names)
-        taken[name] = "", BY_NAME if named else None
+        taken[name] = "", named
         models[name] = {"distances": D}
     for file in given_answers:
         models[_name(file, models)] = {"answers": read_statements(file, kind=kind)}
@@ -175,9 +177,7 @@ def _rank(found: Comparison, name: str) -> str:
     return str(best) if best == worst else f"{best}-{worst}"
 
 
-def _cautions(found: Comparison, matched: Mapping[str, str]) -> Iterator[str]:
-    from trilens.questions.evaluate.predictions import BY_NAME
-
+def _cautions(found: Comparison, by_order: set[str]) -> Iterator[str]:
     if found.models[0].caution is not None:
         yield f"caution: {found.models[0].caution}"
     if found.caution is not None:
@@ -188,7 +188,7 @@ def _cautions(found: Comparison, matched: Mapping[str, str]) -> Iterator[str]:
                 f"caution: {model.name} is no better than guessing ({model.accuracy:.3f}; guessing "
                 f"reaches {model.chance:.3f}); are these similarities rather than distances, or "
                 f"are the objects in another order?"
-                f"{'' if matched[model.name] == BY_NAME else f' {_NAME_THE_ROWS}'}"
+                f"{f' {_NAME_THE_ROWS}' if model.name in by_order else ''}"
             )
 
 

@@ -48,7 +48,7 @@ def by_aligned_embedding(
     part of the answers the penalty is the one that predicts the other parts best. With ``cosine``
     vectors are made equally long first.
     """
-    X, matched = vectors_for(statements, embedding)
+    X, by_name = vectors_for(statements, embedding)
     if metric == "cosine":
         X = unit_vectors(statements, X)
     F = _principal(X, np.unique(statements.triples))
@@ -83,7 +83,7 @@ def by_aligned_embedding(
     losses = np.array(loss)[:, : tried + 1]
     best = (losses.sum(axis=0) - losses).argmin(axis=1)
     chosen = scores[best[part_of], np.arange(m)].astype(np.float64)
-    return Predictions(chosen, False, matched)
+    return Predictions(chosen, False, by_name)
 
 
 def _principal(X: FloatArray, used: AnyArray) -> FloatArray:

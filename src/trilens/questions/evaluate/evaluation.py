@@ -36,10 +36,16 @@ from trilens.questions.evaluate.predictions import (
     by_distances,
     by_embedding,
 )
-from trilens.statements import Kind, Statements
+from trilens.statements import Statements
 from trilens.statements.columns import as_list
 from trilens.statements.combine import questions
-from trilens.words import BENT_MODELS, NO_CEILING, few_raters, mostly_one_rater
+from trilens.words import (
+    BENT_MODELS,
+    NO_CEILING,
+    few_raters,
+    how_matched,
+    mostly_one_rater,
+)
 
 #: Samples of the bootstrap.
 _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
@@ -105,8 +111,9 @@ class Evaluation(Tabular):
     caution : str or None
         What the intervals rest on, where that is little: one rater who gave much, or too few
         raters.
-    matched : str
-        Whether the model's objects were found by their names, or taken in their order.
+    by_name : bool
+        Whether the model's objects were found by their names, and not taken in their order;
+        ``matched`` says it.
     right : (m,) array
         For each answer whether the model gives it.
     statements : Statements
@@ -141,11 +148,15 @@ class Evaluation(Tabular):
     raters: int
     unit: str
     caution: str | None
-    matched: str
-    kind: Kind
+    by_name: bool
     right: FloatArray = field(repr=False)
     statements: Statements = field(repr=False)
     yardstick: Yardstick = field(repr=False)
+
+    @property
+    def matched(self) -> str:
+        """How the model's objects were found."""
+        return how_matched(self.by_name, self.statements.names)
 
     def columns(self) -> dict[str, list[Any]]:
         """One row."""
@@ -328,10 +339,10 @@ def evaluated(
         samples = _bootstrap(right, clusters.question, seed)
         low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
     else:
-        mean = clusters.mean(right)
+        mean, variance, freedom = clusters.mean(right)
         asked = int(clusters.question.max()) + 1
-        low, high = share_interval(mean.value, mean.variance, mean.freedom, asked)
-        samples = _between(low, high, mean.freedom, seed)
+        low, high = share_interval(mean, variance, freedom, asked)
+        samples = _between(low, high, freedom, seed)
         low, high = min(low, accuracy), max(high, accuracy)
     of_ceiling = of_interval = None
     if yardstick.ceiling is not None and yardstick.ceiling > chance:
@@ -356,8 +367,7 @@ def evaluated(
         raters=clusters.n_raters,
         unit=clusters.unit,
         caution=clusters.caution,
-        matched=said.matched,
-        kind=given.kind,
+        by_name=said.by_name,
         right=right,
         statements=given,
         yardstick=yardstick,
@@ -450,15 +460,6 @@ def yardstick_of(
     return Yardstick(best, interval, agreement, None)
 
 
-@dataclass(frozen=True)
-class ClusteredMean:
-    """A mean for other raters and questions, its variance, and the degrees of freedom of that."""
-
-    value: float
-    variance: float
-    freedom: float
-
-
 @dataclass(frozen=True, eq=False)
 class AnswerClusters:
     """Which answers are correlated: those of one rater, and those to one question."""
@@ -483,8 +484,10 @@ class AnswerClusters:
             return few_raters(self.n_raters) if self.n_raters else None
         return mostly_one_rater(self.most) if gave_much(self.most, self.n_raters) else None
 
-    def mean(self, values: FloatArray) -> ClusteredMean:
+    def mean(self, values: FloatArray) -> tuple[float, float, float]:
         """The mean of values for raters and questions like these; see `Evaluation`.
+
+        With its variance, and the degrees of freedom of that.
 
         Examples
         --------
@@ -492,13 +495,13 @@ class AnswerClusters:
 
         >>> question, rater = np.divmod(np.arange(100), 10)
         >>> found = AnswerClusters(question, rater, 10).mean((question < 5) * 1.0)
-        >>> round(found.value, 4), round(found.variance, 4), round(found.freedom)
-        (0.5, 0.0278, 9)
+        >>> tuple(round(each, 4) for each in found)
+        (0.5, 0.0278, 9.0)
         """
         assert self.rater is not None
         if np.ptp(values) == 0:
             fewest = min(int(self.question.max()) + 1, self.n_raters)
-            return ClusteredMean(float(values[0]), 0.0, float(max(fewest - 1, 1)))
+            return float(values[0]), 0.0, float(max(fewest - 1, 1))
         count = np.bincount(self.rater).astype(np.float64)
         own = np.bincount(self.rater, values) / count
         inside = float(((values - own[self.rater]) ** 2).sum())
@@ -525,7 +528,7 @@ class AnswerClusters:
         common *= questions / max(questions - 1, 1) / (1 - float((weight**2).sum()))
         common = max(common, 0.0)
         freedom = freedom_of(by_rater, len(own) - 1, common, max(questions - 1, 1))
-        return ClusteredMean(value, by_rater + common, freedom)
+        return value, by_rater + common, freedom
 
 
 def clusters_of(statements: Statements) -> AnswerClusters:
@@ -768,20 +771,20 @@ def _tested(
     gap: FloatArray, clusters: AnswerClusters, seed: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """The interval of the mean, and the p-value of its being 0."""
-    mean = None if clusters.rater is None else clusters.mean(gap)
-    if mean is None or mean.variance == 0.0:
+    mean, variance, freedom = (0.0, 0.0, 0.0) if clusters.rater is None else clusters.mean(gap)
+    if variance == 0.0:
         # no raters; or all differences are equal, and signs alone can tell
         samples = _bootstrap(gap, clusters.question, seed)
         low, high = np.quantile(samples, [0.025, 0.975])
         return float(low), float(high), _by_signs(gap, clusters.question, rng)
     from scipy.special import stdtr, stdtrit
 
-    own, error = float(gap.mean()), float(np.sqrt(mean.variance))
-    reach = float(stdtrit(mean.freedom, 0.975)) * error
-    low, high = max(mean.value - reach, -1.0), min(mean.value + reach, 1.0)
+    own, error = float(gap.mean()), float(np.sqrt(variance))
+    reach = float(stdtrit(freedom, 0.975)) * error
+    low, high = max(mean - reach, -1.0), min(mean + reach, 1.0)
     p_value = 1.0
-    if own * mean.value > 0:
-        p_value = 2 * float(stdtr(mean.freedom, -abs(mean.value) / error))
+    if own * mean > 0:
+        p_value = 2 * float(stdtr(freedom, -abs(mean) / error))
     return min(low, own), max(high, own), p_value
 
 

@@ -18,7 +18,6 @@ from trilens.statements.combine import question_keys
 Metric: TypeAlias = Literal["euclidean", "cosine", "dot"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
-BY_NAME = "objects matched by name"
 #: Statements whose distances are computed at a time.
 _CHUNK = 1 << 16
 #: A distance matrix may differ from its transpose by so much of its largest entry.
@@ -35,8 +34,8 @@ class Predictions:
     scores: FloatArray
     #: Whether the scores are shares of the model's own answers rather than signed distances.
     shares: bool
-    #: How the model's objects were matched: by name, or by order.
-    matched: str = BY_NAME
+    #: Whether the model's objects were matched by name, and not by their order.
+    by_name: bool = True
 
     @property
     def right(self) -> FloatArray:
@@ -52,7 +51,7 @@ class Predictions:
 
 def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Predictions:
     """By the distances, or similarities, of vectors; see `evaluate`."""
-    X, matched = vectors_for(statements, embedding)
+    X, by_name = vectors_for(statements, embedding)
     if metric == "cosine":
         X = unit_vectors(statements, X)
 
@@ -61,7 +60,7 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
             return np.asarray(np.sqrt(((X[i] - X[j]) ** 2).sum(axis=1)))
         return np.asarray(-(X[i] * X[j]).sum(axis=1))
 
-    return Predictions(_scores(statements, distance), False, matched)
+    return Predictions(_scores(statements, distance), False, by_name)
 
 
 def unit_vectors(statements: Statements, X: FloatArray) -> FloatArray:
@@ -81,9 +80,9 @@ def unit_vectors(statements: Statements, X: FloatArray) -> FloatArray:
 def by_distances(statements: Statements, distances: Any) -> Predictions:
     """By a matrix of dissimilarities; see `evaluate`."""
     n = statements.n_objects
-    matched = _in_order(statements.names)
-    if _is_frame(distances) and not _unnamed(distances, statements.names):
-        distances, matched = _aligned(statements, distances), BY_NAME
+    by_name = _is_frame(distances) and not _unnamed(distances, statements.names)
+    if by_name:
+        distances = _aligned(statements, distances)
     D = real_array("distances", distances)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
         raise DissimilarityError(
@@ -122,7 +121,7 @@ def by_distances(statements: Statements, distances: Any) -> Predictions:
             f"the distances are not symmetric: from {one!r} to {other!r} it is {value:g}, back it "
             f"is {back:g}; take the mean of both if that is what you want"
         )
-    return Predictions(_scores(statements, lambda i, j: D[i, j]), False, matched)
+    return Predictions(_scores(statements, lambda i, j: D[i, j]), False, by_name)
 
 
 def by_answers(statements: Statements, answers: Any) -> Predictions:
@@ -169,17 +168,16 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
     return Predictions(scores, True)
 
 
-def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str]:
-    """The vector of each object, (n, d), and how they were matched.
+def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, bool]:
+    """The vector of each object, (n, d), and whether they were matched by name.
 
     Zeros for objects that no statement names.
     """
     names, used = statements.names, np.unique(statements.triples)
-    matched = _in_order(names)
     if _is_frame(embedding):
         embedding = _vectors_of_frame(embedding, names)
-    if isinstance(embedding, Mapping):
-        matched = BY_NAME
+    by_name = isinstance(embedding, Mapping)
+    if by_name:
         given = {str(name): vector for name, vector in embedding.items()}
         if len(given) < len(embedding):
             _no_twice("the embedding", [str(name) for name in embedding])
@@ -226,7 +224,7 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
             f"({len(bad):,} such objects); fill them in, or leave these objects out",
             parameter="embedding",
         )
-    return X, matched
+    return X, by_name
 
 
 def _refuse_distances(X: FloatArray) -> None:
@@ -303,11 +301,6 @@ def _no_twice(what: str, listed: list[str]) -> None:
         if name in seen:
             raise ParameterError(f"{what}: object {name!r} appears twice; give it once")
         seen.add(name)
-
-
-def _in_order(names: Sequence[str]) -> str:
-    few = ", ".join(names[:4]) + (f", ... ({len(names):,})" if len(names) > 4 else "")
-    return f"rows taken in the order of the objects: {few}"
 
 
 def _scores(statements: Statements, distance: Any) -> FloatArray:
