@@ -14,7 +14,7 @@ from trilens_paper.framework.figures import new_figure, sorted_values
 from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import NOT_RUN, Claim, Finding, at_least, equal
 from trilens_paper.ingredients.data import COLLECTIONS, TESTED, cars, labelled_cars
-from trilens_paper.ingredients.methods import ALG1, ALG2, LENS_MAP, lens_map
+from trilens_paper.ingredients.methods import ALG1, ALG2, LENS_MAP, lens_map, places
 from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
@@ -338,9 +338,7 @@ def measure_map(point: Point, seeds: Seeds) -> Iterator[Measure]:
         for metric, value in _map_values(X, data, S).items():
             yield Measure(method, metric, value)
         if seeds.run == 0:
-            for metric, column in zip("xy", X.T, strict=True):
-                for item, value in enumerate(column, start=1):
-                    yield Measure(method, metric, float(value), item=item)
+            yield from places(method, X, first=1)
 
 
 def _map_values(X: FloatArray, data: Cars, S: Statements) -> dict[str, float]:
@@ -375,7 +373,7 @@ def _map_figure(results: Results) -> Figure:
     figure, axes = new_figure(1, 2, (6.5, 6))
     first = results.where(run=0)
     for ax, method in zip(axes, ("SOE", LENS_MAP), strict=True):
-        X = np.column_stack([first.where(method=method, metric=c).values for c in "xy"])
+        X = first.plane(method)
         object_map(X, names=data.names, groups=data.labels, pictures=data.pictures, width=30, ax=ax)
         ax.set_title(f"{method}, T_ALL")
     return figure

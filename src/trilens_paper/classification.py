@@ -20,6 +20,7 @@ from trilens_paper.framework.verdicts import (
     at_least,
     at_most,
     below,
+    each,
     near,
     quorum,
 )
@@ -152,13 +153,9 @@ def _five_dimensions(results: Results, name: str) -> Finding:
     """The loss in five dimensions minus that in two, on average over the numbers."""
     two = results.where(method=name, panel="uniform, Noise I")
     five = results.where(method=name, panel=FIVE)
-    return quorum(
-        {
-            f"errorprob {rate}": near(
-                five.where(error_rate=rate).minus(two.where(error_rate=rate)), 0.0, 0.025
-            )
-            for rate in (0.0, 0.3)
-        }
+    return each(
+        {"errorprob 0.0": 0.0, "errorprob 0.3": 0.3},
+        lambda e: near(five.where(error_rate=e).minus(two.where(error_rate=e)), 0.0, 0.025),
     )
 
 
@@ -187,7 +184,7 @@ def _return(results: Results, method: str, panel: str) -> FloatArray:
 
 def _both_samplings(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Finding]:
     """Both plots against errorprob, each of which must agree; ``judge`` takes the panel."""
-    return lambda r: quorum({name: judge(r, panel) for name, panel in FIXED.items()})
+    return lambda r: each(FIXED, lambda panel: judge(r, panel))
 
 
 def _gauss_figure(results: Results) -> Figure:

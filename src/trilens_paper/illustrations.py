@@ -20,6 +20,7 @@ from trilens_paper.framework.verdicts import (
     at_least,
     at_most,
     below,
+    each,
     near,
     quorum,
     share_within,
@@ -143,6 +144,10 @@ SYMMETRICAL: dict[str, Callable[[np.random.Generator], FloatArray]] = {
         [6 + rng.standard_normal(N_SAMPLE // 2), 0.01 * rng.standard_normal(N_SAMPLE // 2)]
     ),
 }
+
+
+#: The number of each of them.
+_ITEMS = {name: item for item, name in enumerate(SYMMETRICAL)}
 
 
 def _turned(rng: np.random.Generator, radius: FloatArray) -> FloatArray:
@@ -369,14 +374,6 @@ _MEASURES: dict[str, Callable[[Seeds], Iterator[Measure]]] = {
 }
 
 
-def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
-    mine = results.where(metric=AT_CENTRE, method=method)
-    listed = list(SYMMETRICAL)
-    return quorum(
-        {name: at_least(mine.where(item=listed.index(name)).per_run(), 0.99, 2) for name in names}
-    )
-
-
 def _dd(results: Results, name: str) -> FloatArray:
     """Run by run, the loss of max-depth minus that of the classifier on the DD-plot."""
     mine = results.where(panel=DD.panel, item=list(CLASSES).index(name))
@@ -513,13 +510,11 @@ ILLUSTRATIONS = Experiment(
             "A k-NN graph is often not connected, as opposed to a k-RNG (k = 1 and 3).",
             "-",
             "connected in at most 0.9 of the runs, k = 1 and 3",
-            lambda r: quorum(
-                {
-                    f"k {k}": share_within(
-                        r.where(method=KNN, metric=CONNECTED, k=k).per_run(), 0.0, 0.9
-                    )
-                    for k in (1, 3)
-                }
+            lambda r: each(
+                {"k 1": 1, "k 3": 3},
+                lambda k: share_within(
+                    r.where(method=KNN, metric=CONNECTED, k=k).per_run(), 0.0, 0.9
+                ),
             ),
         ),
         Claim(
@@ -546,7 +541,12 @@ ILLUSTRATIONS = Experiment(
             "Lens depth is highest at the center of a symmetric distribution (not proved).",
             "we still believe",
             "at least 0.99 of the sampled places are no deeper, each of four distributions",
-            lambda r: _centre(r, LENS, tuple(SYMMETRICAL)),
+            lambda r: each(
+                _ITEMS,
+                lambda item: at_least(
+                    r.where(metric=AT_CENTRE, method=LENS, item=item).per_run(), 0.99, 2
+                ),
+            ),
             main="Lens depth is highest at a center of symmetry",
         ),
         Claim(
@@ -555,9 +555,7 @@ ILLUSTRATIONS = Experiment(
             "in fact a minimizer",
             "at most 0.01 of the sampled places have a lower F",
             lambda r: at_most(
-                r.where(
-                    metric=AT_CENTRE, method=FUNCTION_F, item=list(SYMMETRICAL).index("two modes")
-                ).per_run(),
+                r.where(metric=AT_CENTRE, method=FUNCTION_F, item=_ITEMS["two modes"]).per_run(),
                 0.01,
                 2,
             ),

@@ -21,8 +21,11 @@ from trilens_paper.framework.verdicts import (
     above,
     at_least,
     below,
+    each,
+    in_times,
     quorum,
     shown,
+    times_alike,
     within,
 )
 from trilens_paper.ingredients.grids import N_POINTS, against_numbers, against_rates
@@ -56,8 +59,8 @@ TIMED = (4500, 40500, 161700)
 APPEAR = "appearances"
 UNIFORM, SAMPLING2 = "uniform", "Sampling II"
 BY_GROUP, SPREAD = "last group / first group", "sd / mean"
-#: Panels against errorprob, and their dimensions.
-JUMPS = (("e", 2), ("f", 5))
+#: Panels against errorprob, by their dimensions.
+JUMPS = {"dim 2": "e", "dim 5": "f"}
 #: Found afterwards: against errorprob with all statements, by counting alone.
 EVERY = "all statements"
 #: The paper of two moons: the embedding approach outperforms where three embeddings do.
@@ -127,17 +130,12 @@ def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _embedding_beats_counting(results: Results, name: str) -> Finding:
     correct = results.where(panel="a")
-    both = {
-        f"minus {other}": below(correct.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)
-    }
-    return quorum(both)
+    return quorum({f"minus {m}": below(correct.differences(name, m)) for m in (ALG1, CROWD_MEDIAN)})
 
 
 def _steps(results: Results, method: str) -> Finding:
     """Whether the error rises most from 0.6 to 0.7, in two and in five dimensions."""
-    return quorum(
-        {f"dim {dim}": _jump(results.where(panel=panel, method=method)) for panel, dim in JUMPS}
-    )
+    return each(JUMPS, lambda panel: _jump(results.where(panel=panel, method=method)))
 
 
 def _jump(mine: Results) -> Finding:
@@ -163,10 +161,7 @@ def _slower(results: Results, one: dict[str, Any], other: dict[str, Any]) -> Fin
     """Agrees when the times of one part of the rows are longer than of another, run by run."""
     times = results.log_seconds()
     differences = times.where(**one).minus(times.where(**other))
-    found = above(differences)
-    if found.verdict == "not judged":
-        return NOT_RUN
-    return Finding(f"{np.exp(differences.mean()):.2f} times", found.verdict)
+    return in_times(differences, above(differences))
 
 
 def _linear_times(results: Results, name: str) -> Finding:
@@ -177,35 +172,20 @@ def _linear_times(results: Results, name: str) -> Finding:
 
 
 def _slower_with_errors(results: Results, name: str, least: float) -> Finding:
-    both = {}
-    for panel, dim in JUMPS:
-        mine = results.where(panel=panel, method=name)
-        few, many = (
-            {"error_rate": (least, round(least + 0.1, 1))},
-            {"error_rate": (0.6, 0.7)},
-        )
-        both[f"dim {dim}"] = _slower(mine, many, few)
-    return quorum(both)
+    few, many = {"error_rate": (least, round(least + 0.1, 1))}, {"error_rate": (0.6, 0.7)}
+    mine = results.where(method=name)
+    return each(JUMPS, lambda panel: _slower(mine.where(panel=panel), many, few))
 
 
 def _as_fast_with_errors(results: Results, method: str) -> Finding:
     mine = results.where(panel="e", method=method).log_seconds()
-    differences = mine.where(error_rate=(0.9, 1.0)).minus(mine.where(error_rate=(0.0, 0.1)))
-    return _times_alike(differences)
-
-
-def _times_alike(differences: FloatArray) -> Finding:
-    """Agrees when times, of which these are the differences of the logarithms, are the same."""
-    found = within(differences, -np.log(1.3), np.log(1.3))
-    if found.verdict == "not judged":
-        return NOT_RUN
-    return Finding(f"{np.exp(differences.mean()):.2f} times", found.verdict)
+    return times_alike(mine.where(error_rate=(0.9, 1.0)).minus(mine.where(error_rate=(0.0, 0.1))))
 
 
 def _same_time(results: Results) -> Finding:
     """The time of Crowd-Median by that of Algorithm 1, all numbers of statements."""
     times = results.where(panel="a").log_seconds()
-    return _times_alike(times.differences(CROWD_MEDIAN, ALG1))
+    return times_alike(times.differences(CROWD_MEDIAN, ALG1))
 
 
 def _sampling2_costs(results: Results, uniform: str, second: str) -> Finding:
@@ -226,12 +206,8 @@ def _appearances(results: Results, method: str, metric: str) -> FloatArray:
 
 def _turning_times(results: Results, name: str) -> Finding:
     """Whether the times at some errorprob are beyond those at both ends."""
-    return quorum(
-        {
-            f"dim {dim}": _turn(results.where(panel=panel, method=name).log_seconds())
-            for panel, dim in JUMPS
-        }
-    )
+    mine = results.where(method=name).log_seconds()
+    return each(JUMPS, lambda panel: _turn(mine.where(panel=panel)))
 
 
 def _turn(times: Results) -> Finding:
@@ -275,11 +251,9 @@ GAUSS2_CLAIMS = (
         "Algorithm 1 is better than Crowd-Median, with and without wrong answers.",
         "consistently outperforms",
         "below beyond 2 se on average over the numbers, errorprob 0 and 0.3",
-        lambda r: quorum(
-            {
-                f"errorprob {rate}": below(r.where(panel=panel).differences(ALG1, CROWD_MEDIAN))
-                for panel, rate in (("a", 0), ("d", 0.3))
-            }
+        lambda r: each(
+            {"errorprob 0": "a", "errorprob 0.3": "d"},
+            lambda panel: below(r.where(panel=panel).differences(ALG1, CROWD_MEDIAN)),
         ),
         main="Algorithm 1 beats Crowd-Median",
     ),
@@ -301,11 +275,9 @@ GAUSS2_CLAIMS = (
         "its additional error on average over the numbers below that of Crowd-Median beside "
         "Algorithm 1 beyond 2 se, errorprob 0 and 0.3: what the paper calls negligible is less "
         "than what it calls outperforming",
-        lambda r: quorum(
-            {
-                f"errorprob {rate}": _sampling2_costs(r, uniform, second)
-                for rate, uniform, second in ((0, "a", "m"), (0.3, "b", "n"))
-            }
+        lambda r: each(
+            {"errorprob 0": ("a", "m"), "errorprob 0.3": ("b", "n")},
+            lambda panels: _sampling2_costs(r, *panels),
         ),
         main="Uneven sampling costs Algorithm 1 little",
     ),
@@ -316,8 +288,8 @@ GAUSS2_CLAIMS = (
         "tenth of the data by those of another between 0.9 and 1.1, 4500 statements",
         lambda r: quorum(
             {
-                metric: within(_appearances(r, UNIFORM, metric), low, high)
-                for metric, low, high in ((SPREAD, 0.0, 0.1), (BY_GROUP, 0.9, 1.1))
+                SPREAD: within(_appearances(r, UNIFORM, SPREAD), 0.0, 0.1),
+                BY_GROUP: within(_appearances(r, UNIFORM, BY_GROUP), 0.9, 1.1),
             }
         ),
     ),
@@ -365,10 +337,8 @@ GAUSS2_CLAIMS = (
         each_embedding(
             lambda r, name: quorum(
                 {
-                    f"errorprob {rate}": _slower(
-                        r.where(method=name), {"panel": five}, {"panel": two}
-                    )
-                    for rate, two, five in ((0, "a", "c"), (0.3, "b", "d"))
+                    "errorprob 0": _slower(r.where(method=name), {"panel": "c"}, {"panel": "a"}),
+                    "errorprob 0.3": _slower(r.where(method=name), {"panel": "d"}, {"panel": "b"}),
                 }
             )
         ),
@@ -500,13 +470,14 @@ def _least(results: Results) -> Finding:
 
 def _not_superior(results: Results, name: str) -> Finding:
     """An embedding beside Algorithm 1, in every plot against the number of statements."""
-    return quorum(
-        {
-            f"errorprob {rate}, dim {dim}": at_least(
-                results.where(panel=panel).differences(name, ALG1), -0.01
-            )
-            for panel, rate, dim in (("a", 0, 20), ("b", 0.3, 20), ("d", 0, 10), ("c", 0.3, 10))
-        }
+    plots = {
+        "errorprob 0, dim 20": "a",
+        "errorprob 0.3, dim 20": "b",
+        "errorprob 0, dim 10": "d",
+        "errorprob 0.3, dim 10": "c",
+    }
+    return each(
+        plots, lambda panel: at_least(results.where(panel=panel).differences(name, ALG1), -0.01)
     )
 
 
@@ -520,10 +491,7 @@ def _dearer(results: Results, name: str) -> Finding:
             for panel in (twenty, PLANE[rate])
         )
         more = there - counting_there - here + counting_here
-        found = above(more)
-        if not len(more):
-            return NOT_RUN
-        both[f"errorprob {rate}"] = Finding(f"{np.exp(more.mean()):.1f} times", found.verdict)
+        both[f"errorprob {rate}"] = in_times(more, above(more), 1)
     return quorum(both)
 
 

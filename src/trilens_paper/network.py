@@ -24,9 +24,11 @@ from trilens_paper.framework.verdicts import (
     above,
     at_least,
     below,
+    each,
     near,
     near_exactly,
     quorum,
+    times_alike,
     within,
 )
 from trilens_paper.ingredients.methods import (
@@ -51,6 +53,7 @@ NUMBERS = tuple(int(m) for m in np.floor(np.geomspace(1e4, 8e7, 10) + 1e-6))
 FEW = NUMBERS[:3]
 EIGHTH = NUMBERS[7]
 RANDOM = "random guess"
+RATES = {"errorprob 0.0": 0.0, "errorprob 0.3": 0.3}
 #: Found afterwards: triples without a unique longest side give no statement.
 UNTIED = "ties dropped"
 
@@ -144,12 +147,7 @@ def _at(results: Results, number: int, rate: float, method: str) -> FloatArray:
 
 def _few(results: Results, one: str, other: str) -> Finding:
     few = results.where(n_statements=FEW)
-    return quorum(
-        {
-            f"errorprob {rate}": below(few.differences(one, other, error_rate=rate))
-            for rate in (0.0, 0.3)
-        }
-    )
+    return each(RATES, lambda rate: below(few.differences(one, other, error_rate=rate)))
 
 
 def _strayed(part: Results) -> Results:
@@ -164,12 +162,7 @@ def _strayed(part: Results) -> Results:
 
 def _both_rates(judge: Callable[[Results], Finding]) -> Callable[[Results], Finding]:
     """Errorprob 0 and 0.3, each of which must agree."""
-    return lambda r: quorum(
-        {
-            f"errorprob {rate}": judge(r.where(panel="network", error_rate=rate))
-            for rate in (0.0, 0.3)
-        }
-    )
+    return lambda r: each(RATES, lambda rate: judge(r.where(panel="network", error_rate=rate)))
 
 
 def _narrower(results: Results) -> Finding:
@@ -203,9 +196,7 @@ def _linear(results: Results, method: str) -> Finding:
 
 def _same_time(results: Results) -> Finding:
     """The time of Crowd-Median by that of Algorithm 1."""
-    ratios = _log_seconds(results, CROWD_MEDIAN).minus(_log_seconds(results, ALG1))
-    found = within(ratios, -np.log(1.3), np.log(1.3))
-    return Finding(f"{np.exp(ratios.mean()):.2f} times", found.verdict) if len(ratios) else NOT_RUN
+    return times_alike(_log_seconds(results, CROWD_MEDIAN).minus(_log_seconds(results, ALG1)))
 
 
 def _figure(results: Results) -> Figure:

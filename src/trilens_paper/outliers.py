@@ -27,6 +27,7 @@ from trilens_paper.framework.verdicts import (
     at_least,
     at_most,
     below,
+    each,
     quorum,
     share_within,
     within,
@@ -37,6 +38,7 @@ from trilens_paper.ingredients.methods import (
     CROWD_MEDIAN,
     depths,
     lens_map,
+    places,
     spoiled,
     statements_of,
 )
@@ -107,9 +109,7 @@ def _measure_planted(drawn: Points, point: Point, seeds: Seeds, n_far: int) -> I
     others = np.flatnonzero(drawn.labels >= 0)
     drawn_in_figure = seeds.run == 0 and point.panel != OTHER
     if drawn_in_figure:
-        for metric, column in zip("xy", drawn.points.T, strict=True):
-            for item, value in enumerate(column):
-                yield Measure("points", metric, float(value), item=item)
+        yield from places("points", drawn.points)
     found = [*scores(D, point, seeds), *(local_scores(D, point, seeds) if len(rest) else ())]
     for method, score in found:
         rank = ranks(score)
@@ -151,7 +151,7 @@ _AXES = {
 }
 
 
-def _planted_figure(n_regular: int, titles: dict[str, str]) -> Callable[[Results], Figure]:
+def _planted_figure(n_regular: int, settings: dict[str, str]) -> Callable[[Results], Figure]:
     """The point cloud, and the sorted values of each method with the ten at the outlying end."""
 
     def figure(results: Results) -> Figure:
@@ -162,11 +162,10 @@ def _planted_figure(n_regular: int, titles: dict[str, str]) -> Callable[[Results
         at = iter(axes)
         for panel in panels:
             mine = first.where(panel=panel)
-            cloud = np.column_stack(
-                [mine.where(method="points", metric=c).values for c in ("x", "y")]
-            )
+            cloud = mine.plane("points")
             special = list(range(n_regular, len(cloud)))
-            colours = point_cloud(next(at), cloud, special, titles[panel])
+            title = next(title for title, its in settings.items() if its == panel)
+            colours = point_cloud(next(at), cloud, special, title)
             for method in methods:
                 sign, label = _AXES[method]
                 values = sign * mine.where(metric="score", method=method).values
@@ -196,22 +195,17 @@ def clear_gap(n_objects: int) -> float:
     return 10 / (n_objects - 1)
 
 
-def _every(settings: dict[str, str], judge: Callable[[str], Finding]) -> Finding:
-    """Agrees when it does in every setting; each is a panel with its title."""
-    return quorum({title: judge(panel) for panel, title in settings.items()})
-
-
 def _clear(results: Results, method: str, panels: dict[str, str], n_objects: int) -> Finding:
     """Whether the gap is clear in each of the panels."""
     least = clear_gap(n_objects)
-    return _every(panels, lambda p: at_least(_metric(p, method, "relative gap")(results), least))
+    return each(panels, lambda p: at_least(_metric(p, method, "relative gap")(results), least))
 
 
 def _two(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Finding]:
     return lambda r: quorum({m: judge(r, m) for m in (ALG2, CROWD_MEDIAN)})
 
 
-_GAUSS = {"all": "all statements", "quarter": "a quarter, errorprob 0.3"}
+_GAUSS = {"all statements": "all", "a quarter, errorprob 0.3": "quarter"}
 
 OUTLIERS_GAUSS = Experiment(
     name="outliers-gauss",
@@ -255,7 +249,7 @@ OUTLIERS_GAUSS = Experiment(
             "lack of a clear gap",
             "gap / range at most 0.098, ten times the mean step between neighboring values, all "
             "statements and a quarter",
-            lambda r: _every(
+            lambda r: each(
                 _GAUSS, lambda p: at_most(_metric(p, ALG2, "relative gap")(r), clear_gap(103))
             ),
         ),
@@ -270,7 +264,7 @@ OUTLIERS_GAUSS = Experiment(
             "The gap between outliers and the rest is wider for Crowd-Median.",
             "produces larger and thus easier to spot gaps",
             "gap / range of Algorithm 2 below beyond 2 se, all statements and a quarter",
-            lambda r: _every(_GAUSS, lambda p: _gap(p, "relative gap", ALG2, CROWD_MEDIAN)(r)),
+            lambda r: each(_GAUSS, lambda p: _gap(p, "relative gap", ALG2, CROWD_MEDIAN)(r)),
             main="Crowd-Median shows a wider gap than Algorithm 2",
         ),
         Claim(
@@ -307,7 +301,7 @@ def _worst_of_four(results: Results, panel: str, method: str) -> FloatArray:
     return np.maximum(*in_common(mine.where(metric=metric) for metric in metrics))
 
 
-_MOONS = {"all": "all statements", "few": "5 %", "quarter": "a quarter, errorprob 0.3"}
+_MOONS = {"all statements": "all", "5 %": "few", "a quarter, errorprob 0.3": "quarter"}
 
 OUTLIERS_MOONS = Experiment(
     name="outliers-moons",
@@ -331,7 +325,7 @@ OUTLIERS_MOONS = Experiment(
             "Both methods correctly identify the three outliers",
             "ranks 1 to 3, share of runs at least 0.9, every setting",
             _two(
-                lambda r, m: _every(
+                lambda r, m: each(
                     _MOONS, lambda p: share_within(_metric(p, m, "all far first")(r), 0.9, 1.0)
                 )
             ),
@@ -352,7 +346,7 @@ OUTLIERS_MOONS = Experiment(
             "both methods fail to identify the outlier located in-between the two moons",
             "mean rank from the outlying end at least 200 of 204, every setting",
             _two(
-                lambda r, m: _every(
+                lambda r, m: each(
                     _MOONS, lambda p: at_least(_metric(p, m, "rank of the one between")(r), 200, 1)
                 )
             ),
@@ -370,7 +364,7 @@ OUTLIERS_MOONS = Experiment(
             "The local outlier factor on the lens map finds the outlier between the moons.",
             "-",
             "mean rank at most 10 of 204, every setting",
-            lambda r: _every(
+            lambda r: each(
                 _MOONS, lambda p: at_most(_metric(p, LOCAL, "rank of the one between")(r), 10, 1)
             ),
         ),
@@ -385,13 +379,13 @@ OUTLIERS_MOONS = Experiment(
             "alone.",
             "-",
             "mean of the worst rank of the four at most 9, every setting",
-            lambda r: _every(_MOONS, lambda p: at_most(_worst_of_four(r, p, STE_LOCAL), 9, 1)),
+            lambda r: each(_MOONS, lambda p: at_most(_worst_of_four(r, p, STE_LOCAL), 9, 1)),
         ),
         Claim(
             "The local outlier factor on the lens map finds the three far outliers, too.",
             "-",
             "mean of their worst rank at most 9, every setting",
-            lambda r: _every(
+            lambda r: each(
                 _MOONS, lambda p: at_most(_metric(p, LOCAL, "worst rank of far")(r), 9, 1)
             ),
             why="The lens of a far outlier and the point nearest to it is empty, so V is near 0 "

@@ -27,6 +27,7 @@ from trilens_paper.ingredients.methods import (
     each_embedding,
     embeddings,
     lens_map,
+    places,
     statements_of,
 )
 from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
@@ -89,20 +90,14 @@ def measure_disc(point: Point, seeds: Seeds) -> Iterator[Measure]:
     found.append((LENS_MAP, lens_map(S, 2)[0]))
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
     if seeds.run == 0:
-        yield from _coordinates("truth", truth)
+        yield from places("truth", truth)
     for method, X in found:
         moved = procrustes(X, truth)[0]
         off = np.sqrt(((moved - truth) ** 2).sum(axis=1))
         yield Measure(method, RESIDUAL, float(np.sqrt((off**2).mean()) / spread))
         yield Measure(method, LARGEST, float(off.max() / spread))
         if seeds.run == 0:
-            yield from _coordinates(method, moved)
-
-
-def _coordinates(method: str, X: FloatArray) -> Iterator[Measure]:
-    for metric, column in zip("xy", X.T, strict=True):
-        for item, value in enumerate(column):
-            yield Measure(method, metric, float(value), item=item)
+            yield from places(method, moved)
 
 
 def _slopes(results: Results, dim: int) -> FloatArray:
@@ -156,13 +151,9 @@ def _figure(results: Results) -> Figure:
     methods = [m for m in disc.levels("method") if m != "truth"]
     figure, axes = new_figure(2, 4, (2.5, 2.5))
     first = disc.where(run=0)
-
-    def plane(method: str) -> FloatArray:
-        return np.column_stack([first.where(method=method, metric=c).values for c in "xy"])
-
-    truth = plane("truth") if len(first) else np.empty((0, 2))
+    truth = first.plane("truth") if len(first) else np.empty((0, 2))
     for ax, method in zip(axes, methods, strict=False):
-        X = plane(method)
+        X = first.plane(method)
         ax.scatter(truth[:, 0], truth[:, 1], s=22, facecolors="none", edgecolors=PALETTE[0])
         ax.scatter(X[:, 0], X[:, 1], s=6, color=ACCENT)
         residual = disc.where(method=method, metric=RESIDUAL).values.mean()

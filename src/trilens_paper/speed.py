@@ -13,7 +13,15 @@ from trilens.statements import Statements
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import new_figure
 from trilens_paper.framework.results import Results
-from trilens_paper.framework.verdicts import NOT_RUN, Claim, Finding, above, at_least, quorum
+from trilens_paper.framework.verdicts import (
+    NOT_RUN,
+    Claim,
+    Finding,
+    above,
+    at_least,
+    in_times,
+    quorum,
+)
 from trilens_paper.ingredients.grids import N_POINTS
 from trilens_paper.ingredients.methods import (
     ALG1,
@@ -94,22 +102,11 @@ def _logs(results: Results, method: str) -> Results:
 
 def _order(results: Results) -> Finding:
     """SOE the quickest embedding, t-STE the slowest."""
-    found = {
-        f"{slow} by {quick}": (slow, quick)
-        for slow, quick in (
-            ("GNMDS", "SOE"),
-            ("STE", "SOE"),
-            ("t-STE", "GNMDS"),
-            ("t-STE", "STE"),
-        )
-    }
-    judged = {}
-    for name, (slow, quick) in found.items():
+    found = {}
+    for slow, quick in (("GNMDS", "SOE"), ("STE", "SOE"), ("t-STE", "GNMDS"), ("t-STE", "STE")):
         ratios = _logs(results, slow).minus(_logs(results, quick))
-        if not len(ratios):
-            return NOT_RUN
-        judged[name] = Finding(f"{np.exp(ratios.mean()):.1f} times", above(ratios).verdict)
-    return quorum(judged)
+        found[f"{slow} by {quick}"] = in_times(ratios, above(ratios), 1)
+    return quorum(found)
 
 
 def best(results: Results, method: str) -> float:

@@ -93,6 +93,10 @@ class Results:
         """The different values of a column, in the order of appearance."""
         return list(dict.fromkeys(self.column(name)))
 
+    def plane(self, method: str) -> FloatArray:
+        """The places of the objects on a plane, (n, 2)."""
+        return np.column_stack([self.where(method=method, metric=c).values for c in "xy"])
+
     @property
     def runs(self) -> int:
         """The number of different runs."""

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from trilens._typing import FloatArray
 
 if TYPE_CHECKING:
     from trilens_paper.framework.results import Results
 
 Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not comparable", "not judged"]
+
+T = TypeVar("T")
 
 #: Width of the interval about a mean, in standard errors.
 WIDTH = 2.0
@@ -272,6 +276,23 @@ def quorum(findings: Mapping[str, Finding], need: int | float = 1.0) -> Finding:
     elif n_agree + verdicts.count("undecided") < wanted:
         verdict = "not judged"
     return Finding(f"{n_agree} of {len(verdicts)}: {listed}", verdict)
+
+
+def each(settings: Mapping[str, T], judge: Callable[[T], Finding]) -> Finding:
+    """A quorum of all settings, by their names; ``judge`` takes each."""
+    return quorum({name: judge(setting) for name, setting in settings.items()})
+
+
+def in_times(logs: FloatArray, found: Finding, digits: int = 2) -> Finding:
+    """What was found of differences of logarithms, said as a ratio."""
+    if not len(logs):
+        return NOT_RUN
+    return Finding(f"{np.exp(logs.mean()):.{digits}f} times", found.verdict)
+
+
+def times_alike(logs: FloatArray) -> Finding:
+    """Agrees when times, of which these are the differences of the logarithms, are the same."""
+    return in_times(logs, within(logs, -np.log(1.3), np.log(1.3)))
 
 
 def _nested(text: str) -> str:

@@ -15,7 +15,7 @@ from trilens.counts import PairCounts, count_central, count_pairs
 from trilens.lens import centrality
 from trilens.simulate import distort, simulate_statements
 from trilens.statements import Kind, Statements
-from trilens_paper.framework.experiment import Point, Seeds
+from trilens_paper.framework.experiment import Measure, Point, Seeds
 from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import Finding, quorum
 
@@ -168,6 +168,13 @@ def lens_map(S: Statements | PairCounts, dim: int, power: Any = "auto") -> tuple
         return X
 
     return clocked(work)
+
+
+def places(method: str, X: FloatArray, first: int = 0) -> Iterator[Measure]:
+    """Where the objects lie on a plane, for a figure; they are numbered from ``first`` on."""
+    for metric, column in zip("xy", X.T, strict=True):
+        for item, value in enumerate(column, first):
+            yield Measure(method, metric, float(value), item=item)
 
 
 @dataclass(frozen=True)
