@@ -252,14 +252,8 @@ def feature_gain_in_words(
 ) -> str:
     """What features add, in a sentence or two.
 
-    Parameters
-    ----------
-    held_out : int
-    predicted : sequence of float
-        The share of held-out answers by answers alone, by features alone and by both.
-    chance : float
-    gain : (float, float) or None
-        The interval of what both predict beyond answers alone; None where features were left out.
+    ``predicted`` are the shares of held-out answers by answers alone, by features alone and by
+    both; ``gain`` is the interval of the last less the first, None where features were left out.
     """
     alone, linear, both = predicted
     text = (
@@ -548,7 +542,7 @@ CHOSEN_NOTES = {
 
 def stopping(found: Stopping) -> tuple[str, str]:
     """What a rule saw, and what it takes to go on."""
-    why = _SEEN[found.rule](found) if found.look or found.rule == "price" else ""
+    why = _seen(found)
     ahead = (found.next_look or 0) - found.answers
     if found.rule == "price":
         left = found.left or 0
@@ -566,22 +560,25 @@ def stopping(found: Stopping) -> tuple[str, str]:
     return why, f"the next look is at {found.next_look:,} answers, {ahead:,} more"
 
 
-def _seen_of_medoid(found: Stopping) -> str:
-    return (
-        f"{len(found.candidates):,} of {found.objects:,} objects could be the most central; the "
-        f"rule allows {found.limit:,.0f}"
-    )
-
-
-def _seen_of_map(found: Stopping) -> str:
-    return (
-        f"1,000 more answers would raise the share of predicted answers by about "
-        f"{max(found.expected or 0.0, 0):.4f}, at most {found.value:.4f}; the limit is "
-        f"{found.limit:g}"
-    )
-
-
-def _seen_of_groups(found: Stopping) -> str:
+def _seen(found: Stopping) -> str:
+    if found.rule == "price":
+        return (
+            f"{found.answers:,} answers at {found.price:g} cost {found.value:,.2f} of "
+            f"{found.limit:,.2f}"
+        )
+    if not found.look:
+        return ""
+    if found.rule == "medoid":
+        return (
+            f"{len(found.candidates):,} of {found.objects:,} objects could be the most central; "
+            f"the rule allows {found.limit:,.0f}"
+        )
+    if found.rule == "map":
+        return (
+            f"1,000 more answers would raise the share of predicted answers by about "
+            f"{max(found.expected or 0.0, 0):.4f}, at most {found.value:.4f}; the limit is "
+            f"{found.limit:g}"
+        )
     now, before = int(found.value or 0), found.before
     if found.stop:
         return f"{now} groups, at this look and the one before"
@@ -591,21 +588,6 @@ def _seen_of_groups(found: Stopping) -> str:
         return f"{now} groups, at this look only"
     was = f"{before} groups" if before > 1 else "none"
     return f"{now} groups at this look, {was} at the one before"
-
-
-def _seen_of_price(found: Stopping) -> str:
-    return (
-        f"{found.answers:,} answers at {found.price:g} cost {found.value:,.2f} of "
-        f"{found.limit:,.2f}"
-    )
-
-
-_SEEN: dict[str, Callable[[Stopping], str]] = {
-    "medoid": _seen_of_medoid,
-    "map": _seen_of_map,
-    "groups": _seen_of_groups,
-    "price": _seen_of_price,
-}
 
 
 # ---- outliers and groups ------------------------------------------------------------------------
@@ -677,9 +659,8 @@ def about_shape(why: Reason) -> str:
 
 def about_structure(found: Structure) -> str:
     """What the shape of the objects means, and which of them stand apart."""
-    said, apart = _SHAPES[found.shape](found), found.unassigned
-    if found.reason is not None:
-        said = sentence(about_shape(found.reason))
+    apart = found.unassigned
+    said = _form(found) if found.reason is None else sentence(about_shape(found.reason))
     if not apart:
         return said
     number = count(len(apart), "object").capitalize()
@@ -694,32 +675,27 @@ LIE = {
 }
 
 
-def _cloud(found: Structure) -> str:
-    if "no dip" in found.notes:
-        return (
-            "The objects divide more clearly than one cloud would, but no gaps could be confirmed "
-            "between the parts."
-        )
-    return "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
-
-
-def _line(found: Structure) -> str:
-    assert found.order is not None
-    way = "a bent line" if found.bent else "a line"
-    return f"{LIE['line'].format(way=way, first=found.order[0], last=found.order[-1])}."
-
-
-def _arms(found: Structure) -> str:
-    assert found.part is not None
-    assert found.position is not None
-    arms = count(int(found.part.max()) + 1, "arm")
-    return f"{LIE['arms'].format(arms=arms, inner=found.names[np.nanargmin(found.position)])}."
-
-
-def _groups(found: Structure) -> str:
-    assert found.part is not None
+def _form(found: Structure) -> str:
+    if found.shape == "ring":
+        return f"{LIE['ring']}: there is no most central object."
+    if found.order is not None:
+        way = "a bent line" if found.bent else "a line"
+        return f"{LIE['line'].format(way=way, first=found.order[0], last=found.order[-1])}."
+    if found.part is None:
+        if "no dip" in found.notes:
+            return (
+                "The objects divide more clearly than one cloud would, but no gaps could be "
+                "confirmed between the parts."
+            )
+        return "No line, ring, arms or groups could be confirmed: the objects may form one cloud."
+    number = int(found.part.max()) + 1
+    if found.position is not None:
+        arms, inner = count(number, "arm"), found.names[np.nanargmin(found.position)]
+        return f"{LIE['arms'].format(arms=arms, inner=inner)}."
+    if found.inner is not None:
+        return f"{two_levels(number, int(found.inner.max()) + 1)}."
     sizes = np.bincount(found.part[found.part >= 0]).astype(str).tolist()
-    return f"The objects form {count(len(sizes), 'group')}, of {and_list(sizes)} objects."
+    return f"The objects form {count(number, 'group')}, of {and_list(sizes)} objects."
 
 
 def two_levels(outer: int, inner: int) -> str:
@@ -731,23 +707,6 @@ def two_levels(outer: int, inner: int) -> str:
     return (
         f"The objects form {count(outer, 'group')}, which fall into {count(inner, 'smaller one')}"
     )
-
-
-def _groups_in_groups(found: Structure) -> str:
-    assert found.part is not None
-    assert found.inner is not None
-    outer, inner = int(found.part.max()) + 1, int(found.inner.max()) + 1
-    return f"{two_levels(outer, inner)}."
-
-
-_SHAPES: dict[str, Callable[[Structure], str]] = {
-    "cloud": _cloud,
-    "line": _line,
-    "ring": lambda _: f"{LIE['ring']}: there is no most central object.",
-    "arms": _arms,
-    "groups": _groups,
-    "groups in groups": _groups_in_groups,
-}
 
 
 def about_tree(found: Hierarchy) -> str:
@@ -1255,15 +1214,8 @@ def expected_quality(goal: str, point: Expected) -> str:
 def plan(made: Plan, sure: float, half: int, least: int) -> Iterator[str]:
     """What a study needs.
 
-    Parameters
-    ----------
-    made
-    sure
-        The share of studies that reach the target.
-    half
-        The answers that half of all studies need.
-    least
-        No study is planned with fewer.
+    ``sure`` is the share of studies that reach the target, ``half`` the answers that half of them
+    need, ``least`` those without which none is planned.
     """
     need = f"no more than {least:,}, without which nothing can be said"
     if half > least:

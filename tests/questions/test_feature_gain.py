@@ -10,6 +10,7 @@ import pytest
 from commandline import run
 from trilens.errors import StatementError
 from trilens.files import write_statements
+from trilens.maps.fitted import fit
 from trilens.questions.feature_gain import feature_gain
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
@@ -26,7 +27,9 @@ def few():
 
 @pytest.fixture(scope="module")
 def gained(few):
-    return feature_gain(few, {"good": X @ np.random.default_rng(0).normal(size=(3, 8))})
+    return feature_gain(
+        fit(few, features={"good": X @ np.random.default_rng(0).normal(size=(3, 8))})
+    )
 
 
 def test_good_features_add(few, gained):
@@ -54,7 +57,7 @@ def test_no_question_is_on_both_sides(few):
 
 
 def test_useless_features_are_said_to_be(few):
-    found = feature_gain(few, np.random.default_rng(0).normal(size=(30, 4)))
+    found = feature_gain(fit(few, features=np.random.default_rng(0).normal(size=(30, 4))))
     assert not any(found.shares.values())
     assert found.rows[2].accuracy == found.rows[0].accuracy
     assert "do not help to predict answers, and were left out" in found.said
@@ -62,7 +65,7 @@ def test_useless_features_are_said_to_be(few):
 
 def test_too_few_answers(few):
     with pytest.raises(StatementError, match="from 50 answers on; there are 20"):
-        feature_gain(few.take(np.arange(20)), X)
+        feature_gain(fit(few.take(np.arange(20)), features=X))
 
 
 def test_several_files_are_blocks(few, tmp_path):

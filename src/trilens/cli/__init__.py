@@ -193,7 +193,10 @@ def main() -> None:
         click.ClickException(output_problem(error)).show()
         sys.exit(1)
     finally:
-        _close_output()
+        try:
+            sys.stdout.flush()
+        except OSError:  # its error has been told: what is left is dropped
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _open_streams() -> None:
@@ -219,14 +222,6 @@ def _open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="json")
-
-
-def _close_output() -> None:
-    """Flush what is written; what cannot be is dropped, for its error has been told."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def leave_when_terminated() -> None:

@@ -35,7 +35,11 @@ def command(file: str, reading: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
         return
-    _show_columns(found)
+    rows = [
+        [i, name, ", ".join(values), found.roles.get(name, "")]
+        for i, (name, values) in enumerate(zip(found.names, found.values, strict=True), 1)
+    ]
+    print_table(["", "column", "first values", "holds, by its name"], rows, left=4)
     if in_terminal():
         said, kind = _ask(found)
         found = look_at(file, **(reading | {"columns": said, "kind": kind}))
@@ -47,14 +51,6 @@ def command(file: str, reading: dict[str, Any], as_json: bool) -> None:
 def in_terminal() -> bool:
     """Whether somebody can be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _show_columns(found: Look) -> None:
-    rows = [
-        [i + 1, name, ", ".join(values), found.roles.get(name, "")]
-        for i, (name, values) in enumerate(zip(found.names, found.values, strict=True))
-    ]
-    print_table(["", "column", "first values", "holds, by its name"], rows, left=4)
 
 
 def _show_statements(found: Look) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, counted
-
-if TYPE_CHECKING:
-    from trilens.statements import Statements
 
 
 @options.command("convert")
@@ -43,10 +38,15 @@ def command(
     Example: trilens convert answers.csv -o triplets.parquet --to closer
     """
     from trilens.files import write_statements
+    from trilens.statements import keep_passed
     from trilens.statements.combine import as_kind
 
     assert out.path is not None
-    statements = _passed(answers.read(), tests) if tests else answers.read()
+    statements = answers.read()
+    if tests:
+        asked = [[name.strip() for name in test.split(",")] for test in tests]
+        by = "raters" if statements.rounds is None else "rounds"
+        statements = keep_passed(statements, asked, by)
     if to is not None:
         statements = as_kind(statements, to)
     write_statements(statements, out.path)
@@ -55,12 +55,3 @@ def command(
         {"statements": count, "kind": kind, "output": out.path},
         f"{counted(count, 'statement')} of kind {kind}: {out.path}",
     )
-
-
-def _passed(statements: Statements, tests: tuple[str, ...]) -> Statements:
-    """The statements of rounds (or raters) that passed the tests."""
-    from trilens.statements import keep_passed
-
-    by = "raters" if statements.rounds is None else "rounds"
-    asked = [[name.strip() for name in test.split(",")] for test in tests]
-    return keep_passed(statements, asked, by)

@@ -66,6 +66,7 @@ def command(
     from trilens.answers import Answers
     from trilens.counts import write_counts
     from trilens.counts.counting import CountReport
+    from trilens.counts.follow import follow
 
     assert out.path is not None
     if bool(files) == (followed is not None):
@@ -77,7 +78,9 @@ def command(
         "checkpoint": checkpoint,
     }
     if followed is not None:
-        _follow(followed, out, None if once else every, where=where, **how, **reading)
+        how |= {**reading, "where": where, "every": None if once else every}
+        for look in follow(followed, out.path, **how):
+            out.report(look.to_dict(), f"{look}: {out.path}")
         return
     told: list[CountReport] = []
     with bar("counting") as progress:
@@ -105,11 +108,3 @@ def command(
     if found.n_skipped > 5:
         notes.append(f"skipped {found.n_skipped:,} in all")
     out.report(facts, *notes)
-
-
-def _follow(folder: str, out: Output, every: float | None, **how: Any) -> None:
-    from trilens.counts.follow import follow
-
-    assert out.path is not None
-    for look in follow(folder, out.path, every=every, **how):
-        out.report(look.to_dict(), f"{look}: {out.path}")

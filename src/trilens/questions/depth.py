@@ -56,24 +56,14 @@ _AT_A_TIME = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Depth:
-    """How central each object of a fit is, careless answers apart.
+    """How central each object of a fit is, careless answers apart."""
 
-    Attributes
-    ----------
-    depth : (n,) array
-        0 for an object that no answer could single out.
-    moved : (draws, n) array
-        How it deviates on maps drawn from the posterior.
-    bias : (n,) array
-        The standard deviation of what may remain of the map's misfit.
-    counted : (n,) array
-        The weight of what was counted, from 0 (the map alone) to 1.
-    """
-
+    #: (n,): 0 for an object that no answer could single out.
     depth: FloatArray
+    #: (draws, n): how it deviates on maps drawn from the posterior.
     moved: FloatArray
+    #: (n,): the standard deviation of what may remain of the map's misfit.
     bias: FloatArray
-    counted: FloatArray
 
 
 @lru_cache(maxsize=8)
@@ -93,7 +83,7 @@ def depth_of(fitted: Fit) -> Depth:
     middle = drawn.mean(axis=0)
     mended = np.clip(middle + counted * residual.mean, 0.0, 1.0)
     depth = np.where(seen, mended, 0.0)
-    return Depth(depth, drawn - middle, (1 - counted) * np.sqrt(misfit), counted)
+    return Depth(depth, drawn - middle, (1 - counted) * np.sqrt(misfit))
 
 
 def _depth_of_draws(fitted: Fit) -> FloatArray:
@@ -168,10 +158,6 @@ def medoid_set(fitted: Fit, level: float = 0.95) -> BoolArray:
     model II) as well. Then the set comes from a map with no more coordinates than a third of
     the pairs, on which such noise shows as dispersion. Where it shows, what is most central on a
     map without the dimensions that the noise may have made is in the set too.
-
-    Returns
-    -------
-    (n,) array of bool
     """
     most = max(2, (fitted.n_objects - 1) // 6)
     if fitted.map.n_components > most:
@@ -216,7 +202,11 @@ def _often_most_central(fitted: Fit, level: float) -> BoolArray:
     inside: BoolArray = unsure.copy()
     if not len(sure):
         return inside
-    near = -_total_distances(fitted)
+    draws, to = fitted.draws, None
+    if fitted.n_objects > 2 * _MEASURED:
+        rng = np.random.default_rng([fitted.seed, 43])
+        to = rng.choice(fitted.n_objects, _MEASURED, replace=False)
+    near = -np.array([total_distance(X, to) for X in draws])
     near /= np.maximum(-near.mean(axis=1, keepdims=True), 1e-300)
     if len(near) < _FEW_DRAWS:
         middle = near.mean(axis=0)
@@ -234,16 +224,6 @@ def _often_most_central(fitted: Fit, level: float) -> BoolArray:
         )
     inside[sure] = by_depth | by_distance
     return inside
-
-
-def _total_distances(fitted: Fit) -> FloatArray:
-    """The total distance of each object to others on each drawn map, (draws, n)."""
-    draws = fitted.draws
-    n = fitted.n_objects
-    if n <= 2 * _MEASURED:
-        return np.array([total_distance(X) for X in draws])
-    to = np.random.default_rng([fitted.seed, 43]).choice(n, _MEASURED, replace=False)
-    return np.array([total_distance(X, to) for X in draws])
 
 
 def plausible_largest(

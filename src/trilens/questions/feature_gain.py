@@ -10,10 +10,9 @@ import numpy as np
 from trilens._parameters import seed_of
 from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import BoolArray
-from trilens.ask import Data, opened, statements_of
-from trilens.errors import ParameterError, StatementError
+from trilens.ask import statements_of
+from trilens.errors import StatementError
 from trilens.maps import ChoiceMap
-from trilens.maps.features import FeaturesLike, read_features
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import in_own_order
 from trilens.questions.evaluate.evaluation import Difference, Yardstick, compare_models, evaluated
@@ -111,36 +110,24 @@ class FeatureGain(Tabular):
         }
 
 
-def feature_gain(
-    answers: Data, features: FeaturesLike | None = None, *, random_state: int = 0
-) -> FeatureGain:
+def feature_gain(fitted: Fit, *, random_state: int = 0) -> FeatureGain:
     """Hold out a fifth of the questions, and predict their answers with and without features.
-
-    Parameters
-    ----------
-    answers : Fit, path, Answers, Statements, a table or (m, 3) array
-    features : array, table or dict, optional
-        As for `ChoiceMap.fit`; by default those of a fit.
 
     Examples
     --------
+    >>> from trilens.maps.fitted import fit
     >>> from trilens.simulate import gaussian, simulate_statements
     >>> X = gaussian(20, 2, random_state=0).points
     >>> S = simulate_statements(X, 300, random_state=1)
-    >>> found = feature_gain(S, X @ [[1, 2, 0.5], [0, 1, 3]])
+    >>> found = feature_gain(fit(S, features=X @ [[1, 2, 0.5], [0, 1, 3]]))
     >>> [row.by for row in found.rows], found.rows[2].accuracy > 0.8
     (['answers', 'features', 'both'], True)
     """
-    held, seed = opened(answers), seed_of(random_state)
-    if features is None and isinstance(held, Fit):
-        features = held.features
-    if features is None:
-        raise ParameterError("there are no features; give some, or a fit with features")
-    given = statements_of(held, "feature_gain")
-    known = read_features(features, given._names, given.n_objects)
+    assert fitted.features is not None
+    seed = seed_of(random_state)
     # in an order of its own, so that that of the objects and rows does not matter
-    given, rank = in_own_order(given)
-    known = known.take(np.argsort(rank))
+    given, rank = in_own_order(statements_of(fitted, "feature_gain"))
+    known = fitted.features.take(np.argsort(rank))
     if len(given) < LEAST:
         raise StatementError(
             f"what features add can be told from {LEAST} answers on; there are {len(given):,}"

@@ -42,21 +42,9 @@ def group_agreement(
 ) -> GroupAgreement | None:
     """How much more often raters agree within groups; None where too few questions tell.
 
-    Parameters
-    ----------
-    statements : Statements
-    who : (m,) array
-        Who gave each answer.
-    group : (m,) array of int
-        The group of each answer.
+    ``who`` gave each answer, for which ``group``. The interval is the jackknife's, which leaves
+    out each rater in turn (Efron and Stein, 1981), with Student's quantile.
 
-    Notes
-    -----
-    The interval is the jackknife's, which leaves out each rater in turn (Efron and Stein, 1981),
-    with Student's quantile.
-
-    Examples
-    --------
     >>> rows = [[i, i + 1, i + 2] for i in range(12)]
     >>> S = Statements(rows * 4 + [[j, i, k] for i, j, k in rows] * 4, kind="central")
     >>> found = group_agreement(S, np.repeat(np.arange(8), 12), np.repeat([0, 1], 48))

@@ -54,32 +54,21 @@ WhyNot: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class GroupTest:
-    """Whether groups answer differently.
+    """Whether groups answer differently."""
 
-    Attributes
-    ----------
-    p_value : float or None
-        How often groups differ as much after an exchange; None where that cannot be determined.
-    why_not : str or None
-        A code that says why there is no ``p_value``; `trilens.words.no_group_test` has the
-        sentence.
-    shared : int or None
-        Where groups have lists of their own: how many questions all groups were asked. The test
-        rests on the answers to these.
-    exchanged : {"raters", "answers"}
-        Whole raters between groups, or the answers of each rater between conditions.
-    objects : (n,) array or None
-        For each object, how often any object would differ as much in its place; None where it
-        was not asked for, or cannot be determined.
-    several, raters : int
-        Raters with answers in several groups, and all raters; where that is why there is no test.
-    """
-
+    #: How often groups differ as much after an exchange; None where that cannot be determined.
     p_value: float | None
+    #: Why; `trilens.words.no_group_test` has the sentence.
     why_not: WhyNot | None
+    #: Where groups have lists of their own: how many questions all groups were asked. The test
+    #: rests on the answers to these.
     shared: int | None
+    #: Whole raters between groups, or the answers of each rater between conditions.
     exchanged: Literal["raters", "answers"] = "raters"
+    #: For each object, how often any object would differ as much in its place; None where it was
+    #: not asked for, or cannot be determined.
     objects: FloatArray | None = field(default=None, repr=False)
+    #: Raters with answers in several groups, and all raters; where that is why there is no test.
     several: int = 0
     raters: int = 0
 
@@ -111,17 +100,10 @@ def differing_groups(
     inverse of its information; a change of scale, which comes of care, is left out). By
     its mean over the exchanges, the largest step of any object is compared with those after
     exchanges, so that at most one study in twenty names an object where groups do not matter
-    (Westfall and Young, 1993).
+    (Westfall and Young, 1993); it is made where ``objects`` says so.
 
-    Parameters
-    ----------
-    statements : Statements
-    rater, group : (m,) arrays of int
-        Of each answer, from 0 on.
-    fitted : Fit, optional
-        Of all the answers, with the objects in the same order.
-    objects : bool
-        Whether to test single objects too.
+    The rater and the group of each answer are numbers from 0 on; the fit is of all the answers,
+    with the objects in the same order.
     """
     n_groups = int(group.max()) + 1
     cell = np.unique(rater * n_groups + group)
@@ -177,17 +159,11 @@ def differing_groups(
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Units whose groups can be exchanged if groups do not matter.
+    """Units whose groups can be exchanged if groups do not matter."""
 
-    Attributes
-    ----------
-    unit : (m,) array of int
-        The unit of each answer: its rater, the answer itself, or those of one screen.
-    group, stratum : (U,) arrays of int
-        The group of each unit; units are exchanged within a stratum.
-    """
-
+    #: (m,): the unit of each answer: its rater, the answer itself, or those of one screen.
     unit: IntArray
+    #: (U,): the group of each unit; units are exchanged within a stratum.
     group: IntArray
     stratum: IntArray
 

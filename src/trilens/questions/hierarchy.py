@@ -158,8 +158,6 @@ class Hierarchy(Tabular):
         The way from one object to another along the tree is as long as the mean distance of the
         parts that they are joined in.
 
-        Examples
-        --------
         >>> from trilens.statements import Statements
         >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
         >>> hierarchy(S).newick().count(",")

@@ -131,15 +131,8 @@ def sorted_classes(labels: Iterable[Any]) -> list[Any]:
 
 
 def encode_labels(y: LabelsLike, names: Sequence[str]) -> ClassCodes:
-    """Class numbers of labels of any type.
+    """Class numbers of labels of any type; -1, None, NaN and empty text mean unlabeled.
 
-    Parameters
-    ----------
-    y : dict of labels by name, or (n_objects,) iterable
-        -1, None, NaN and empty text mean unlabeled.
-
-    Examples
-    --------
     >>> labels = encode_labels(["b", "a", None, "a", "b"], "vwxyz")
     >>> labels.codes.tolist(), labels.classes.tolist()
     ([1, 0, -1, 0, 1], ['a', 'b'])

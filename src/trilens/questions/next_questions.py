@@ -368,7 +368,13 @@ def _belief(
     if inner.n_objects > MOST_FACTORED:
         raise _too_many(inner.n_objects, 1)
     if fitted is None and start is not None:
-        return _belief_from(_checked(start, inner), inner)
+        first = _checked(start, inner)
+        if len(first.sample) == len(inner):
+            return _Belief(first.map, first.place_cov_of_all)
+        # a map of all answers that starts where that of the first of them is
+        again = first.refit(inner, start=first.map.X, max_iter=200, tol=1e-5)
+        covariance = place_covariance(inner, again, first.settings.l2, None, first.prior)
+        return _Belief(again, covariance)
     if fitted is None:
         fitted = fit_answers(inner, How(n_jobs=1), features, random_state=seed)
     fitted = fitted.canonical[0]
@@ -409,15 +415,6 @@ def _answers_in(statements: Statements) -> Counter[tuple[int, int]]:
     """How often each answer to each question was given."""
     key, answer, _ = question_keys(statements)
     return Counter(zip(key.tolist(), answer.tolist(), strict=True))
-
-
-def _belief_from(first: Fit, inner: Statements) -> _Belief:
-    """By a map of all answers that starts where one of the first of them is."""
-    if len(first.sample) == len(inner):
-        return _Belief(first.map, first.place_cov_of_all)
-    again = first.refit(inner, start=first.map.X, max_iter=200, tol=1e-5)
-    covariance = place_covariance(inner, again, first.settings.l2, None, first.prior)
-    return _Belief(again, covariance)
 
 
 def _too_many(objects: int, dimensions: int) -> ParameterError:

@@ -76,15 +76,8 @@ def object_facts(
 ) -> tuple[ObjectFacts, ...]:
     """What is known of each object; empty where there are very many objects or answers.
 
-    Parameters
-    ----------
-    points : (n, d) array
-        A map of the objects.
-    fitted : Fit, optional
-        Of the same objects in the same order; without it nothing is expected of an answer.
+    The points are a map of the objects; without a fit of these nothing is expected of an answer.
 
-    Examples
-    --------
     >>> S = Statements(
     ...     [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 0, 1]],
     ...     raters=["a", "b", "c", "a"],

@@ -20,22 +20,11 @@ _WARM = np.array([238.0, 150.0, 40.0])
 
 
 def shape_svg(point: ArrayLike) -> str:
-    """One shape: how round, how elongated and how warm it is.
+    """One shape: how round, how elongated and how warm it is, each about between 0 and 1.
 
-    Parameters
-    ----------
-    point : (d,) array
-        Roundness, elongation and colour, each about between 0 and 1; dimensions that are
-        missing count as 1/2, further ones are ignored. Values outside are drawn as well:
-        beyond 1 a round shape opens into a ring.
+    Dimensions that are missing count as 1/2, further ones are ignored. Values outside are drawn
+    as well: beyond 1 a round shape opens into a ring.
 
-    Returns
-    -------
-    str
-        An SVG picture of 160 by 160 pixels.
-
-    Examples
-    --------
     >>> shape_svg([0.9, 0.2, 0.4]).startswith("<svg xmlns=")
     True
     """
@@ -58,20 +47,7 @@ def shape_svg(point: ArrayLike) -> str:
 
 
 def draw_stimuli(points: ArrayLike, folder: str | Path, names: Sequence[str]) -> list[Path]:
-    """Draw every object as an SVG file, one for each name, for ``--images``.
-
-    Parameters
-    ----------
-    points : (n, d) array
-        See `shape_svg`.
-    folder
-        Made if it is missing.
-    names : (n,) sequence of str
-
-    Returns
-    -------
-    list of Path
-    """
+    """Draw every object as an SVG file, one for each name, for ``--images``."""
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise ParameterError(f"points are an (n, d) array, not one of shape {X.shape}")

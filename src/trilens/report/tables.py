@@ -14,18 +14,9 @@ from trilens.report.words import Facts, unit_of
 
 
 def write_tables(facts: Facts, folder: str | Path) -> list[Path]:
-    """Write the facts as CSV files: objects, groups, raters, edges and more.
+    """Write `Analysis.to_dict` as CSV files: objects, groups, raters, edges and more.
 
-    Parameters
-    ----------
-    facts : dict
-        Of `Analysis.to_dict`.
-    folder
-        Created if it is missing.
-
-    Returns
-    -------
-    list of Path
+    The folder is created if it is missing.
     """
     place = Path(folder)
     try:

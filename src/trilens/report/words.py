@@ -93,24 +93,15 @@ _UNDETERMINED = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One of the four findings.
-
-    Attributes
-    ----------
-    title : str
-    section : str
-        Where the page says more.
-    sentence : Markup
-    sure : Markup
-        How certain it is; empty where the sentence says it.
-    objects : tuple of str
-        Whom it is about.
-    """
+    """One of the four findings."""
 
     title: str
+    #: Where the page says more.
     section: str
     sentence: Markup
+    #: How certain it is; empty where the sentence says it.
     sure: Markup = field(default_factory=Markup)
+    #: Whom it is about.
     objects: tuple[str, ...] = ()
 
 
@@ -468,13 +459,7 @@ def answers(facts: Facts) -> Finding:
 
 
 def cautions(facts: Facts, pictures: int = 0) -> Markup:
-    """The cautions in one sentence, each by what it is about.
-
-    Parameters
-    ----------
-    pictures
-        How many pictures cannot be shown.
-    """
+    """The cautions in one sentence, each by what it is about; some ``pictures`` may be missing."""
     unit = unit_of(facts)
     told = [
         _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"].rstrip(".")

@@ -29,7 +29,6 @@ COMPILED_FROM = 1 << 19
 _MOST_IN_MATRIX = 4096
 #: Above this many objects, a matrix of float64 (3 GiB) is not made without being asked for.
 _MOST_DISTORTED = 20_000
-_BLOCK = 512
 _KERNEL_TYPES = frozenset("bBhHiIlLqQfd")
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -174,6 +173,8 @@ def distort(objects: TruthLike, noise_param: float, random_state: RandomState = 
 
 
 def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Truth:
+    from scipy.spatial.distance import squareform
+
     noise_param = real_number("noise_param", noise_param, 0)
     n = truth.n_objects
     if n > _MOST_DISTORTED:
@@ -183,24 +184,12 @@ def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Tru
         )
     true = truth.values if truth.precomputed else _dissimilarities(truth.values, "euclidean")
     D = np.array(true, dtype=np.float64)
-    scale = noise_param * _standard_deviation(D)
-    for i in range(n - 1):
-        D[i, i + 1 :] += scale * rng.standard_normal(n - 1 - i)
-    for start in range(0, n, _BLOCK):
-        stop = min(start + _BLOCK, n)
-        D[stop:, start:stop] = D[start:stop, stop:].T
-        corner = np.triu(D[start:stop, start:stop])
-        D[start:stop, start:stop] = corner + corner.T
-    return Truth(D, precomputed=True)
-
-
-def _standard_deviation(D: FloatArray) -> float:
-    """Of the off-diagonal values; in two passes, since D may be large and its spread small."""
-    n = len(D)
-    pairs = n * (n - 1)
-    mean = D.sum() / pairs
+    # the standard deviation beside the diagonal, in two passes: it may be small beside the mean
+    mean = D.sum() / (n * (n - 1))
     squares = sum(float(((row - mean) ** 2).sum()) for row in D)
-    return float(np.sqrt(max(squares - n * mean**2, 0.0) / pairs))
+    scale = noise_param * float(np.sqrt(max(squares - n * mean**2, 0.0) / (n * (n - 1))))
+    pairs = squareform(D, checks=False)
+    return Truth(squareform(pairs + scale * rng.standard_normal(len(pairs))), precomputed=True)
 
 
 def _dissimilarities(points: FloatArray, metric: str) -> FloatArray:

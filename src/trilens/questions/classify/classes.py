@@ -413,10 +413,7 @@ def check_labels(
 ) -> LabelCheck:
     """Hide the labels in turn, and learn and choose everything from the others alone.
 
-    Parameters
-    ----------
-    model : TransductiveClassifier
-        Fitted to the statements and these labels; it is fitted again without the map.
+    The model is fitted to the statements and these labels; it learns again without a new map.
     """
     from scipy.special import bdtrc
 

@@ -24,25 +24,11 @@ _FLAT = 1e-12
 def decision_path(
     kernel: FloatArray, side: FloatArray, asked: FloatArray, grid: FloatArray
 ) -> FloatArray:
-    """Decision values of the SVM for every C.
+    """Decision values of the SVM for every C of a grid, ascending; (g, m).
 
-    Sequential minimal optimisation; the pair of each step is chosen by second-order
-    information (Fan, Chen and Lin, JMLR 6, 2005).
-
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        Between the objects that it learns from.
-    side : array of shape (n,)
-        1.0 or -1.0, both of them there.
-    asked : array of shape (m, n)
-        The kernel between the objects that are asked about and those it learns from.
-    grid : array of shape (g,)
-        C, ascending.
-
-    Returns
-    -------
-    array of shape (g, m)
+    ``kernel`` (n, n) is between the objects that it learns from, on either ``side``, 1.0 or -1.0;
+    ``asked`` (m, n) between those that are asked about and these. Sequential minimal optimisation;
+    the pair of each step is chosen by second-order information (Fan, Chen and Lin, JMLR 6, 2005).
     """
     n = len(side)
     found = np.empty((len(grid), len(asked)))

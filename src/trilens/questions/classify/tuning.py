@@ -31,10 +31,7 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
         cross-validation as in the paper, k-NN by leave-one-out, which costs one sorting of the
         distances and has no random folds; any other classifier is cloned and fitted as it is.
 
-    Returns
-    -------
-    A fitted classifier; a tuned one with ``best_params_`` and ``best_score_``, its
-    cross-validated accuracy.
+    A tuned one has ``best_params_`` and ``best_score_``, its cross-validated accuracy.
     """
     methods = ("get_params", "fit", "predict")
     if not isinstance(classifier, type) and all(hasattr(classifier, name) for name in methods):

@@ -1,9 +1,4 @@
-"""A model's vectors after a linear map, learned from answers about other objects.
-
-The objects fall into groups. For every three groups a map is fitted to the answers that name none
-of their objects, and predicts those that name no others. So every answer is predicted by a map
-that knows neither the answer nor any of its three objects.
-"""
+"""A model's vectors after a linear map, learned from answers about other objects."""
 
 from __future__ import annotations
 
@@ -44,9 +39,12 @@ def by_aligned_embedding(
 ) -> Predictions:
     """By the distances of vectors after a linear map, fitted to other answers and objects.
 
-    The map is drawn towards the vectors as they are, by a penalty on what it changes. For each
-    part of the answers the penalty is the one that predicts the other parts best. With ``cosine``
-    vectors are made equally long first.
+    The objects fall into groups. For every three groups a map is fitted to the answers that name
+    none of their objects, and predicts those that name no others. So every answer is predicted by
+    a map that knows neither the answer nor any of its three objects. The map is drawn towards the
+    vectors as they are, by a penalty on what it changes. For each part of the answers the penalty
+    is the one that predicts the other parts best. With ``cosine`` vectors are made equally long
+    first.
     """
     X, by_name = vectors_for(statements, embedding)
     if metric == "cosine":

@@ -48,6 +48,14 @@ _BETWEEN_QUESTIONS = 0.25
 #: Groups of people that can be compared at all: four raters each.
 _LEAST_IN_GROUPS = 8
 
+_INSTRUCTIONS: dict[Kind, str] = {
+    "central": "You will see three things. Choose the one in the middle: the one that is most\n"
+    "  similar to both of the others.",
+    "odd": "You will see three things. Choose the one that does not fit with the others.",
+    "closer": "You will see one thing, with two others below it. Choose the one that is more\n"
+    "  similar to the first.",
+}
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -218,7 +226,33 @@ class Plan(Tabular):
         objects
             The folder of pictures or sounds, or the table of objects, that the study is to use.
         """
-        return _study_yaml(self, objects)
+        who = self._work
+        return f"""# {who.raters:,} raters, {who.total:,} answers of kind {self.kind}, \
+for the goal {self.goal} ({self.aim}).
+# Expect {expected_quality(self.goal, self.expected(who.own))}.
+# Put the objects where `objects` says, then: trilens survey check .
+title: Which are alike?
+kind: {self.kind}
+languages: [en]
+objects: {json.dumps(objects, ensure_ascii=False)}
+instructions: >-
+  {_INSTRUCTIONS[self.kind]}
+consent:
+  version: "1"
+  text: >-
+    Taking part is voluntary. We store your choices and how long each one took, and nothing else
+    about you. You can stop at any time, and use your receipt to have your answers erased.
+rounds:
+  length: {who.length}
+  minimum: {-(-4 * who.length // 5)}
+  most: {who.rounds}
+  needed: {who.rounds}
+shared: {who.common}
+repeated: {who.repeated}
+quota:
+  participants: {who.raters}
+seed: 1
+"""
 
 
 def plan(
@@ -640,42 +674,3 @@ def _remarks(
         yield NOTES[f"{size} pilot"].format(pilot=pilot.n_objects, objects=n)
     if made.seconds == SECONDS[made.kind]:
         yield NOTES["public seconds"]
-
-
-_INSTRUCTIONS: dict[Kind, str] = {
-    "central": "You will see three things. Choose the one in the middle: the one that is most\n"
-    "  similar to both of the others.",
-    "odd": "You will see three things. Choose the one that does not fit with the others.",
-    "closer": "You will see one thing, with two others below it. Choose the one that is more\n"
-    "  similar to the first.",
-}
-
-
-def _study_yaml(made: Plan, objects: str) -> str:
-    who = made._work
-    return f"""# {who.raters:,} raters, {who.total:,} answers of kind {made.kind}, \
-for the goal {made.goal} ({made.aim}).
-# Expect {expected_quality(made.goal, made.expected(who.own))}.
-# Put the objects where `objects` says, then: trilens survey check .
-title: Which are alike?
-kind: {made.kind}
-languages: [en]
-objects: {json.dumps(objects, ensure_ascii=False)}
-instructions: >-
-  {_INSTRUCTIONS[made.kind]}
-consent:
-  version: "1"
-  text: >-
-    Taking part is voluntary. We store your choices and how long each one took, and nothing else
-    about you. You can stop at any time, and use your receipt to have your answers erased.
-rounds:
-  length: {who.length}
-  minimum: {-(-4 * who.length // 5)}
-  most: {who.rounds}
-  needed: {who.rounds}
-shared: {who.common}
-repeated: {who.repeated}
-quota:
-  participants: {who.raters}
-seed: 1
-"""

@@ -32,15 +32,6 @@ _NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
 def catch_questions(statements: Statements, catch: CatchLike | None) -> IntArray:
     """Find the answers to test questions: 1 for a correct one, 0 for a wrong one, else -1.
 
-    Parameters
-    ----------
-    statements : Statements
-    catch : Statements, or (m,) list, optional
-        The correct answers as statements of the same kind; or, for each answer, the name of
-        the correct object, None or empty where the question is an ordinary one.
-
-    Examples
-    --------
     >>> S = Statements(
     ...     [[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"], kind="central"
     ... )
@@ -93,11 +84,8 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> IntArray
 def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
     """The answers that count for the agreement; None for all.
 
-    Parameters
-    ----------
-    repeated : Statements, or (m,) array of bool, or None
-        The questions that were repeated on purpose, whatever their answer is; or the answers
-        to them.
+    ``repeated`` are the questions that were repeated on purpose, whatever their answer is; or it
+    marks the answers to them.
     """
     if repeated is None:
         return None
@@ -156,13 +144,9 @@ def exclusions_of(
 ) -> tuple[tuple[Exclusion, ...], AnyArray]:
     """The rules in their order, and a mark for each answer.
 
-    Returns
-    -------
-    exclusions : tuple of Exclusion
-    marks : (m,) array of str
-        ``""``, ``"left-out"``, ``"test-question"``, ``"failed-tests"``, ``"one-place"``,
-        ``"guessing"`` or ``"inverted"``: the first rule that applies. The first two are
-        not used in any figure.
+    The mark is ``""``, ``"left-out"``, ``"test-question"``, ``"failed-tests"``, ``"one-place"``,
+    ``"guessing"`` or ``"inverted"``: the first rule that applies. Answers with the second and the
+    third are not used in any figure.
     """
     m = len(statements)
     marks = np.full(m, "", dtype="U13")
