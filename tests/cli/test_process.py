@@ -123,6 +123,7 @@ for number in (signal.SIGTERM, signal.SIGHUP):
         "reliability good.csv --by labels.csv::group -o labels.csv",
         "reliability good.csv --catch labels.csv -o labels.csv",
         "evaluate good.csv --answers labels.csv -o labels.csv",
+        "evaluate good.csv labels.csv --figure labels.csv",
     ],
 )
 def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):

@@ -42,7 +42,7 @@ def test_rounds_are_of_the_papers_length(survey):
     assert sizes.max() == 50
     # the paper: 7097 statements in 146 rounds, 48.6 a round
     assert sizes.mean() == pytest.approx(48.6, abs=1.0)
-    assert 0 < survey.rounds_begun - len(sizes) < 60
+    assert 0 < 300 - len(sizes) < 60
 
 
 def test_one_person_is_asked_nothing_twice_and_different_people_are(survey):
@@ -93,8 +93,8 @@ def test_the_test_is_clear_and_tells_the_careless(survey):
 def test_quitting_and_the_rule_of_thirty():
     never = ask_survey(CLOUD, PEOPLE, 40, quitting=0.0, random_state=3).statements
     assert len(never) == 40 * 50
-    always = ask_survey(CLOUD, PEOPLE, 40, quitting=1.0, random_state=3)
-    assert (len(always.statements), always.rounds_begun) == (0, 40)
+    always = ask_survey(CLOUD, PEOPLE, 40, quitting=1.0, random_state=3).statements
+    assert len(always) == 0
     every = ask_survey(CLOUD, PEOPLE, 400, quitting=0.02, least=0, random_state=3).statements
     sizes = np.unique(every.rounds, return_counts=True)[1]
     # a round goes on with chance 0.98 after each question

@@ -74,7 +74,7 @@ def command(
     with status("measuring reliability"):
         found = reliability(
             answers,
-            by=None if by is None else options.groups_of(by),
+            by=options.groups_of(by),
             catch=None if catch is None else _column_or_statements(answers, catch),
             repeated=None if repeated is None else _repeated(answers, repeated),
             random_state=random_state,

@@ -183,13 +183,14 @@ def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Tru
             f"{_MOST_DISTORTED:,} objects, got {n:,}"
         )
     true = truth.values if truth.precomputed else _dissimilarities(truth.values, "euclidean")
-    D = np.array(true, dtype=np.float64)
+    D = np.asarray(true, dtype=np.float64)
     # the standard deviation beside the diagonal, in two passes: it may be small beside the mean
     mean = D.sum() / (n * (n - 1))
     squares = sum(float(((row - mean) ** 2).sum()) for row in D)
     scale = noise_param * float(np.sqrt(max(squares - n * mean**2, 0.0) / (n * (n - 1))))
     pairs = squareform(D, checks=False)
-    return Truth(squareform(pairs + scale * rng.standard_normal(len(pairs))), precomputed=True)
+    pairs += scale * rng.standard_normal(len(pairs))
+    return Truth(squareform(pairs), precomputed=True)
 
 
 def _dissimilarities(points: FloatArray, metric: str) -> FloatArray:

@@ -40,13 +40,10 @@ class Survey:
         With raters, rounds, seconds and places; the answers of the rounds that count.
     test : tuple of int
         The test question, the right answer first; see `trilens.statements.passed_tests`.
-    rounds_begun : int
-        Those included that were quit too soon to count.
     """
 
     statements: Statements
     test: tuple[int, int, int]
-    rounds_begun: int
 
 
 def ask_survey(
@@ -149,8 +146,7 @@ def ask_survey(
         seconds[whole],
         places[whole],
     )
-    named = (-1, -1, -1) if tested is None else tested[1]
-    return Survey(statements, named, n_rounds)
+    return Survey(statements, (-1, -1, -1) if tested is None else tested[1])
 
 
 def _rounds(

@@ -289,57 +289,38 @@ def reliability(
             given = given.everything
     everything = statements_of(given, "reliability")
     labels = None if by is None else groups_given(given, by).labels
-    used = _Used.of(everything, catch, repeated, selection)
-    if own is not None and (used.tests < 0).all():
-        used = replace(used, statements=own)
-    elif used.statements is not everything:
-        fitted = None  # it is of other answers
-    return _checked(used, everything, fitted, labels, seed, reading, once)
-
-
-@dataclass(frozen=True, eq=False)
-class _Used:
-    """Which of the answers are used."""
-
-    statements: Statements
-    #: Of all answers: those that are not left out; of these the ones that are no test questions.
-    kept: BoolArray
-    rows: BoolArray
-    tests: IntArray
-    #: Of all answers, those that count for the ceiling.
-    counting: BoolArray | None
-    selection: Selection | None
-
-    @classmethod
-    def of(
-        cls,
-        everything: Statements,
-        catch: CatchLike | None,
-        repeated: Any,
-        selection: Selection | None,
-    ) -> _Used:
-        kept = np.ones(len(everything), dtype=bool) if selection is None else selection.kept
-        tests = catch_questions(everything, catch)
-        rows = kept & (tests < 0)
-        given = everything if rows.all() else everything.take(rows)
-        return cls(given, kept, rows, tests, repeated_rows(everything, repeated), selection)
+    tests = catch_questions(everything, catch)
+    counting = repeated_rows(everything, repeated)
+    return _checked(
+        everything, fitted, seed, tests, counting, labels, selection, own, reading, once
+    )
 
 
 def _checked(
-    used: _Used,
     everything: Statements,
     fitted: Fit | None,
-    labels: list[str | None] | None,
     seed: int,
+    tests: IntArray,
+    counting: BoolArray | None = None,
+    labels: list[str | None] | None = None,
+    selection: Selection | None = None,
+    own: Statements | None = None,
     reading: Reading | None = None,
     once: Statements | None = None,
 ) -> Reliability:
     """The checks of answers in memory.
 
-    The fit is of the answers that are used, the labels are groups of all; ``once`` has those
+    Of all answers there are what test questions say, which count for the ceiling, the groups and
+    the selection, whose answers are the caller's ``own``; the fit is of these. ``once`` has those
     without questions that a survey repeated on purpose.
     """
-    given, tests = used.statements, used.tests
+    kept = np.ones(len(everything), dtype=bool) if selection is None else selection.kept
+    rows = kept & (tests < 0)
+    given = everything if rows.all() else everything.take(rows)
+    if own is not None and (tests < 0).all():
+        given = own
+    elif given is not everything:
+        fitted = None  # it is of other answers
     told: list[Caution] = []
     if reading is not None and not reading.kind_told:
         facts = {"kind": reading.kind, "fits": reading.fits, "doubt": reading.doubt}
@@ -347,7 +328,7 @@ def _checked(
     unit, who = raters_of(given)
     checks = None if reading is None else reading.checks
     if checks is not None and everything.raters is not None:
-        left = set(everything.raters[used.kept].tolist())
+        left = set(everything.raters[kept].tolist())
         checks = checks.without(set(everything.raters.tolist()) - left)
     collected, parts = _collected(everything, given, reading), given.connected_parts
     if len(given) == 0:
@@ -362,12 +343,12 @@ def _checked(
         )
     groups = None
     if labels is not None:
-        own = [label for label, use in zip(labels, used.rows.tolist(), strict=True) if use]
-        groups = compare_groups(given if fitted is None else fitted, own, random_state=seed)
-    counting = None if used.counting is None else used.counting[used.rows]
+        theirs = [label for label, use in zip(labels, rows.tolist(), strict=True) if use]
+        groups = compare_groups(given if fitted is None else fitted, theirs, random_state=seed)
+    counting = None if counting is None else counting[rows]
     between, within, no_ceiling = agreement_of(given, counting)
     repeats = repeats_of(between, given.kind)
-    asked = _all_tests(used, everything, checks)
+    asked = _all_tests(everything, np.where(kept, tests, -1), checks)
     n_asked = int((asked.right >= 0).sum())
     ordered = in_own_order(given)[0]
     fitted, predicted, fields = _held_out(ordered, asked.by_rater(), fitted, seed)
@@ -379,7 +360,7 @@ def _checked(
         everything,
         raters_of(everything)[1],
         unit or "rater",
-        used.selection,
+        selection,
         tests,
         fields.get("raters", ()),
     )
@@ -439,9 +420,9 @@ def _collected(
     return found
 
 
-def _all_tests(used: _Used, everything: Statements, checks: Checks | None) -> Checks:
+def _all_tests(everything: Statements, tests: IntArray, checks: Checks | None) -> Checks:
     """The test questions: those that were given, and those that show an object twice."""
-    given = Checks(np.where(used.kept, used.tests, -1), raters_of(everything)[1])
+    given = Checks(tests, raters_of(everything)[1])
     parts = [given] if checks is None else [given, checks]
     raters = [np.full(len(x), "") if x.raters is None else x.raters.astype(str) for x in parts]
     return Checks(np.concatenate([x.right for x in parts]), np.concatenate(raters))
@@ -512,7 +493,7 @@ def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
     """
     inner, rank = fitted.canonical
     S = inner.sample
-    found = _checked(_Used.of(S, None, None, None), S, inner, None, fitted.seed)
+    found = _checked(S, inner, fitted.seed, catch_questions(S, None))
     collected = {**found.collected, "answers": fitted.n_answers, "used": fitted.n_answers}
     if inner.passes is not None and inner.passes.counts.n_skipped:
         collected["skipped"] = inner.passes.counts.n_skipped
