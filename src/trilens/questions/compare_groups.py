@@ -42,37 +42,25 @@ MOST_GROUPS = 12
 
 @dataclass(frozen=True)
 class GroupView(AsDict):
-    """What one group sees.
-
-    Attributes
-    ----------
-    name : str
-    raters : int or None
-        None where raters are not known.
-    answers : int
-    agreement : float or None
-        How often two raters of the group agree; None where none were asked the same question.
-    medoid : str or None
-        What is most central by the answers of the group, and ``candidates``, all that it may be.
-        None where they are too few for a map.
-    centrality : (n,) array or None
-        Of each object, by these answers.
-    predicted_by_own, predicted_by_others : float or None
-        The share of the group's answers that a map predicts: one of the answers of half of the
-        group's raters, of those of the other half; and one of all other groups' answers.
-    plane : (n, 2) array or None
-        A map of the group's answers, aligned with the map of all.
-    """
+    """What one group sees."""
 
     name: str
+    #: None where raters are not known.
     raters: int | None
     answers: int
+    #: How often two raters of the group agree; None where none were asked the same question.
     agreement: float | None
+    #: What is most central by the answers of the group, and ``candidates``, all that it may be.
+    #: None where they are too few for a map.
     medoid: str | None
     candidates: tuple[str, ...]
+    #: (n,): of each object, by these answers.
     centrality: FloatArray | None = field(repr=False)
+    #: The share of the group's answers that a map predicts: one of the answers of half of the
+    #: group's raters, of those of the other half; and one of all other groups' answers.
     predicted_by_own: float | None
     predicted_by_others: float | None
+    #: (n, 2): a map of the group's answers, aligned with the map of all.
     plane: FloatArray | None = field(repr=False)
 
 

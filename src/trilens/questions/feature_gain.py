@@ -30,50 +30,33 @@ ANSWERS, FEATURES, BOTH = "answers", "features", "both"
 
 @dataclass(frozen=True)
 class Predicted(AsDict):
-    """How well held-out answers are predicted.
-
-    Attributes
-    ----------
-    by : {"answers", "features", "both"}
-    accuracy : float
-        The share that is predicted.
-    interval : (float, float)
-        At 95 %, as in `Evaluation`.
-    log_loss : float
-        The mean of minus the logarithm of the probability of the answer that was given.
-    """
+    """How well held-out answers are predicted."""
 
     by: str
+    #: The share that is predicted.
     accuracy: float
+    #: At 95 %, as in `Evaluation`.
     interval: tuple[float, float]
+    #: The mean of minus the logarithm of the probability of the answer that was given.
     log_loss: float
 
 
 @dataclass(frozen=True)
 class FeatureGain(Tabular):
-    """What features add.
+    """What features add."""
 
-    Attributes
-    ----------
-    rows : tuple of Predicted
-        By answers alone, by features alone (a linear map of them, fitted to the answers), and by
-        both.
-    fitted, held_out : int
-        Answers that the maps were fitted to, and that they were to predict.
-    chance : float
-        What guesses reach.
-    difference : Difference
-        Of both and answers alone.
-    shares : dict
-        The share of the map's spread that each block is expected to explain; 0 where it does not
-        help.
-    """
-
+    #: By answers alone, by features alone (a linear map of them, fitted to the answers), and by
+    #: both.
     rows: tuple[Predicted, ...]
+    #: Answers that the maps were fitted to, and that they were to predict.
     fitted: int
     held_out: int
+    #: What guesses reach.
     chance: float
+    #: Of both and answers alone.
     difference: Difference
+    #: The share of the map's spread that each block is expected to explain; 0 where it does not
+    #: help.
     shares: dict[str, float]
 
     @property

@@ -17,20 +17,13 @@ _LEAST_QUESTIONS, _LEAST_RATERS = 10, 6
 
 @dataclass(frozen=True)
 class GroupAgreement(AsDict):
-    """An effect size of groups.
+    """An effect size of groups."""
 
-    Attributes
-    ----------
-    within, between : float
-        How often two answers to the same question agree, of raters of one group and of different
-        groups; the mean over the questions that have both.
-    difference, low, high : float
-        The first less the second, with its 95 % interval.
-    questions : int
-    """
-
+    #: How often two answers to the same question agree, of raters of one group and of different
+    #: groups; the mean over the questions that have both.
     within: float
     between: float
+    #: The first less the second, with its 95 % interval.
     difference: float
     low: float
     high: float

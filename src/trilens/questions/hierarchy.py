@@ -37,22 +37,14 @@ _NEWICK_SIGNS = set(" \t\n\r()[]{}:;,'\"_/\\")
 
 @dataclass(frozen=True)
 class Branch(AsDict):
-    """Objects that are joined in the tree before any other is.
-
-    Attributes
-    ----------
-    objects : tuple of str
-    height : float
-        The mean distance of the two parts that it was joined of; the mean of all pairs is 1.
-    support : float or None
-        The share of the maps that the answers allow on whose trees these objects are a branch.
-    claimed : bool
-        Whether the answers support it, and the objects form groups at all.
-    """
+    """Objects that are joined in the tree before any other is."""
 
     objects: tuple[str, ...]
+    #: The mean distance of the two parts that it was joined of; the mean of all pairs is 1.
     height: float
+    #: The share of the maps that the answers allow on whose trees these objects are a branch.
     support: float | None
+    #: Whether the answers support it, and the objects form groups at all.
     claimed: bool
 
 

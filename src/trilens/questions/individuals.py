@@ -54,38 +54,25 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class RaterGroup(AsDict):
-    """Raters who see alike, and differ from the others.
-
-    Attributes
-    ----------
-    raters : tuple of str
-    answers : int
-    medoid : str or None
-        What is most central by the answers of the group; ``candidates`` are all that it may be.
-    plane : (n, 2) array or None
-        A map of the group's answers, aligned with the map of all; None where they are too few.
-    """
+    """Raters who see alike, and differ from the others."""
 
     raters: tuple[str, ...]
     answers: int
+    #: What is most central by the answers of the group; ``candidates`` are all that it may be.
     medoid: str | None
     candidates: tuple[str, ...]
+    #: (n, 2): a map of the group's answers, aligned with the map of all; None where they are too
+    #: few.
     plane: FloatArray | None = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Dimension(AsDict):
-    """A dimension of the map that raters weigh differently.
+    """A dimension of the map that raters weigh differently."""
 
-    Attributes
-    ----------
-    spread : float
-        The standard deviation of the logarithms of the raters' weights; 0 where all are alike.
-    low, high : tuple of str
-        The objects at either end.
-    """
-
+    #: The standard deviation of the logarithms of the raters' weights; 0 where all are alike.
     spread: float
+    #: The objects at either end.
     low: tuple[str, ...]
     high: tuple[str, ...]
 

@@ -28,24 +28,16 @@ from trilens.words import listed, little_to_conclude
 
 @dataclass(frozen=True)
 class ClassMedoid(AsDict):
-    """The medoid of one class, from the statements within the class alone.
+    """The medoid of one class, from the statements within the class alone."""
 
-    Attributes
-    ----------
-    medoid, depth
-        None where no statement is within the class.
-    statements : int
-        How many are.
-    method : str or None
-        Counted (``"depth"``), or the map of these statements.
-    stands_out : bool
-        Whether it can be told: as `Medoid.stands_out`.
-    """
-
+    #: None where no statement is within the class.
     medoid: str | None
     depth: float | None
+    #: How many are.
     statements: int
+    #: Counted (``"depth"``), or the map of these statements.
     method: str | None = None
+    #: Whether it can be told: as `Medoid.stands_out`.
     stands_out: bool = False
 
 

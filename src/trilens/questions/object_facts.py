@@ -23,18 +23,12 @@ _LEAST_AGAINST = 2
 
 @dataclass(frozen=True)
 class AskedQuestion(AsDict):
-    """A question, and how it was answered.
+    """A question, and how it was answered."""
 
-    Attributes
-    ----------
-    objects : tuple of int
-        The three; the answer that was given most often comes first (for ``closer``: the anchor,
-        the nearer and the farther one).
-    given, answers : int
-        How often that answer was given, of how many.
-    """
-
+    #: The three; the answer that was given most often comes first (for ``closer``: the anchor, the
+    #: nearer and the farther one).
     objects: tuple[int, ...]
+    #: How often that answer was given, of how many.
     given: int
     answers: int
 
@@ -50,24 +44,16 @@ class OtherView(AsDict):
 
 @dataclass(frozen=True)
 class ObjectFacts(AsDict):
-    """What is known of one object.
+    """What is known of one object."""
 
-    Attributes
-    ----------
-    nearest : tuple of int
-        The nearest objects on the map, the nearest first.
-    questions : int
-        How many different questions it appeared in.
-    asked : tuple of AskedQuestion
-        Some of them: those that people disagree about, then those whose answer the map expects
-        least.
-    raters : tuple of OtherView
-        Who disagrees most often; empty where raters are not known.
-    """
-
+    #: The nearest objects on the map, the nearest first.
     nearest: tuple[int, ...]
+    #: How many different questions it appeared in.
     questions: int
+    #: Some of them: those that people disagree about, then those whose answer the map expects
+    #: least.
     asked: tuple[AskedQuestion, ...]
+    #: Who disagrees most often; empty where raters are not known.
     raters: tuple[OtherView, ...]
 
 

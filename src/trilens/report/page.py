@@ -37,10 +37,20 @@ def write_report(facts: Facts, path: str | Path, pictures: Pictures | None = Non
 
 
 def render(facts: Facts, pictures: Pictures | None = None) -> str:
-    """One HTML page of `Analysis.to_dict` that needs nothing else: no other file, no other host.
+    """One HTML page that needs nothing else: no other file, no other host.
 
-    Every name in it is text: markup in a name is shown, not obeyed, and a content security policy
-    lets only the page's own script run.
+    Parameters
+    ----------
+    facts : dict
+        Of `Analysis.to_dict`.
+    pictures : Pictures, optional
+        Of `load_pictures`.
+
+    Returns
+    -------
+    str
+        Every name in it is text: markup in a name is shown, not obeyed, and a content
+        security policy lets only the page's own script run.
     """
     shown = {} if pictures is None else pictures.of
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
@@ -82,7 +92,16 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
 
 
 def write_reliability(facts: Facts, path: str | Path, source: str) -> None:
-    """Write a page of `Reliability.to_dict` alone; ``source`` is the name of the statement file."""
+    """Write a page about reliability alone.
+
+    Parameters
+    ----------
+    facts : dict
+        Of `Reliability.to_dict`.
+    path
+    source : str
+        The name of the statement file.
+    """
     style = asset("report.css")
     page = template("reliability_page.html").render(
         r=facts,

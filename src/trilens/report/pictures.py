@@ -21,26 +21,40 @@ MAX_SVG_BYTES = 300_000
 
 @dataclass(frozen=True)
 class Picture:
-    """A thumbnail."""
+    """A thumbnail.
 
-    #: ``data:image/...;base64,...``
+    Attributes
+    ----------
+    uri : str
+        ``data:image/...;base64,...``
+    width, height : int
+        In pixels of the page; the longer one is the size asked for.
+    """
+
     uri: str
-    #: In pixels of the page; the longer one is the size asked for.
     width: int
     height: int
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """The thumbnails that could be made, and what is wrong with the others."""
+    """The thumbnails that could be made, and what is wrong with the others.
 
-    #: By the name of the object.
+    Attributes
+    ----------
+    of : dict of str to Picture
+        By the name of the object.
+    missing : tuple of str
+        Objects without a file.
+    broken : dict of str to str
+        Files that could not be used, by file name, with the reason.
+    looked : dict of str to str
+        Where the files of the missing ones were looked for, in words.
+    """
+
     of: dict[str, Picture]
-    #: Objects without a file.
     missing: tuple[str, ...]
-    #: Files that could not be used, by file name, with the reason.
     broken: dict[str, str]
-    #: Where the files of the missing ones were looked for, in words.
     looked: dict[str, str] = field(default_factory=dict)
 
     def files(self) -> dict[str, io.BytesIO]:
@@ -64,12 +78,27 @@ def load_pictures(
     size: int = 160,
     told: Mapping[str, str] | None = None,
 ) -> Pictures:
-    """Thumbnails of the pictures of objects, by the names of these; ``size`` is the longer side.
+    """Thumbnails of the pictures of objects.
 
     A file belongs to the object that is called like it: ``horse``, ``horse.jpg``,
     ``stimuli/horse.jpg``, an address that ends in it, or the HTML that shows it (png, jpg, jpeg,
-    gif, webp or svg); ``told`` has the path or the address of the picture of some objects. SVG
-    files go into the page as they are, as images, where scripts do not run.
+    gif, webp or svg). SVG files go into the page as they are, as images, where scripts do not run.
+
+    Parameters
+    ----------
+    folder
+        None: where ``told`` says.
+    names
+        Of the objects wanted.
+    size : int
+        The longer side in pixels.
+    told : dict, optional
+        The path or the address of the picture of an object.
+
+    Raises
+    ------
+    FormatError
+        If there is no such folder.
     """
     files = find_pictures(folder, names, told)
     found: dict[str, Picture] = {}

@@ -47,7 +47,20 @@ def shape_svg(point: ArrayLike) -> str:
 
 
 def draw_stimuli(points: ArrayLike, folder: str | Path, names: Sequence[str]) -> list[Path]:
-    """Draw every object as an SVG file, one for each name, for ``--images``."""
+    """Draw every object as an SVG file, one for each name, for ``--images``.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        Roundness, elongation and colour of each.
+    folder
+        Made if it is missing.
+    names : (n,) sequence of str
+
+    Returns
+    -------
+    list of Path
+    """
     X = np.asarray(points, dtype=np.float64)
     if X.ndim != 2:
         raise ParameterError(f"points are an (n, d) array, not one of shape {X.shape}")

@@ -14,9 +14,18 @@ from trilens.report.words import Facts, unit_of
 
 
 def write_tables(facts: Facts, folder: str | Path) -> list[Path]:
-    """Write `Analysis.to_dict` as CSV files: objects, groups, raters, edges and more.
+    """Write the facts as CSV files: objects, groups, raters, edges and more.
 
-    The folder is created if it is missing.
+    Parameters
+    ----------
+    facts : dict
+        Of `Analysis.to_dict`.
+    folder
+        Created if it is missing.
+
+    Returns
+    -------
+    list of Path
     """
     place = Path(folder)
     try:

@@ -60,39 +60,28 @@ _DEALS, _MOST_DEALT = 999, 2000
 
 @dataclass(frozen=True)
 class LabelCheck:
-    """What a classifier says of labeled objects whose labels it was not shown.
+    """What a classifier says of labeled objects whose labels it was not shown."""
 
-    Attributes
-    ----------
-    codes : (n_labeled,) array of int
-        The class found for each labeled object when its label was hidden.
-    error : float
-        The share of these that differ from the labels.
-    baseline : float
-        The error of always naming the most frequent class.
-    p_value : float
-        How often chance would do as well: the larger of two shares. Naming classes without
-        looking would be right so often (binomial law); labels dealt out anew among the same
-        objects would agree as often with those of their nearest (on maps only). Errors on
-        neighbors come together, so that the first alone is too small.
-    learnable : bool
-        Whether the answers say something about the labels at all.
-    contradicted : (n_labeled,) array of bool
-        Whether the answers contradict the label: the labels can be learned, another class was
-        found, and of the nearest labeled objects (11, or 7 where fewer than 40 objects are
-        labeled) at most a quarter have the label; on the choice map, in the mean over maps
-        that the answers allow. The k-RNG knows no nearest: there another class is enough. An
-        object that is alone in its class is not contradicted.
-    left_out : int
-        How many labels were hidden at a time.
-    """
-
+    #: (n_labeled,): the class found for each labeled object when its label was hidden.
     codes: IntArray
+    #: The share of these that differ from the labels.
     error: float
+    #: The error of always naming the most frequent class.
     baseline: float
+    #: How often chance would do as well: the larger of two shares. Naming classes without looking
+    #: would be right so often (binomial law); labels dealt out anew among the same objects would
+    #: agree as often with those of their nearest (on maps only). Errors on neighbors come
+    #: together, so that the first alone is too small.
     p_value: float
+    #: Whether the answers say something about the labels at all.
     learnable: bool
+    #: (n_labeled,): whether the answers contradict the label: the labels can be learned, another
+    #: class was found, and of the nearest labeled objects (11, or 7 where fewer than 40 objects
+    #: are labeled) at most a quarter have the label; on the choice map, in the mean over maps that
+    #: the answers allow. The k-RNG knows no nearest: there another class is enough. An object that
+    #: is alone in its class is not contradicted.
     contradicted: BoolArray
+    #: How many labels were hidden at a time.
     left_out: int
 
 

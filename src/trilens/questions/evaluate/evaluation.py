@@ -594,52 +594,35 @@ def compare_all(
 
 @dataclass(frozen=True)
 class ObjectDifference(AsDict):
-    """An object about which two models differ.
-
-    Attributes
-    ----------
-    object : str
-    difference : float
-        Of the accuracies over the answers about it.
-    answers : int
-    beyond : float
-        By how many standard errors it is from the difference over all answers.
-    """
+    """An object about which two models differ."""
 
     object: str
+    #: Of the accuracies over the answers about it.
     difference: float
     answers: int
+    #: By how many standard errors it is from the difference over all answers.
     beyond: float
 
 
 @dataclass(frozen=True)
 class Difference(AsDict):
-    """Two models compared.
-
-    Attributes
-    ----------
-    first, second : str
-    difference, low, high : float
-        The accuracy of the first minus that of the second; with its 95 % interval for raters and
-        questions like these (see `Evaluation`).
-    p_value : float
-        Of no difference for raters and questions like these: Student's test of the same mean
-        and variance; 1 where that mean has another sign than the difference. Where fewer than
-        three raters are known, a test by random signs: how often the sum of differences would
-        be as large if for each question either model were equally likely to be the better one.
-    adjusted : float
-        The same for all pairs of models together (Holm, 1979).
-    objects : tuple of ObjectDifference
-        Where they differ most.
-    """
+    """Two models compared."""
 
     first: str
     second: str
+    #: The accuracy of the first minus that of the second; with its 95 % interval for raters and
+    #: questions like these (see `Evaluation`).
     difference: float
     low: float
     high: float
+    #: Of no difference for raters and questions like these: Student's test of the same mean and
+    #: variance; 1 where that mean has another sign than the difference. Where fewer than three
+    #: raters are known, a test by random signs: how often the sum of differences would be as large
+    #: if for each question either model were equally likely to be the better one.
     p_value: float
+    #: The same for all pairs of models together (Holm, 1979).
     adjusted: float
+    #: Where they differ most.
     objects: tuple[ObjectDifference, ...]
 
 

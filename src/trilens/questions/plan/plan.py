@@ -69,39 +69,24 @@ class Expected:
 
 @dataclass(frozen=True)
 class KindPlan:
-    """What the goal takes with one kind of question.
-
-    Attributes
-    ----------
-    kind : {"central", "odd", "closer"}
-    answers, low, high : int
-        As in `Plan`.
-    seconds : float
-        Of one answer.
-    hours : float
-        Of people's time, for ``answers``.
-    """
+    """What the goal takes with one kind of question."""
 
     kind: Kind
+    #: As in `Plan`.
     answers: int
     low: int
     high: int
+    #: Of one answer.
     seconds: float
+    #: Of people's time, for ``answers``.
     hours: float
 
 
 @dataclass(frozen=True)
 class Bought:
-    """The study that a budget pays for.
+    """The study that a budget pays for."""
 
-    Attributes
-    ----------
-    raters, repeats, shared, questions, total, minutes, price
-        As in `Plan`.
-    expected : Expected
-        The answers, without those to questions asked again, and the quality that they give.
-    """
-
+    #: As in `Plan`.
     raters: int
     repeats: int
     shared: int
@@ -109,6 +94,7 @@ class Bought:
     total: int
     minutes: float
     price: float
+    #: The answers, without those to questions asked again, and the quality that they give.
     expected: Expected
 
 

@@ -110,24 +110,15 @@ def is_marked(values: AnyArray) -> BoolArray:
 
 @dataclass(frozen=True)
 class Exclusion(AsDict):
-    """One rule, and what is left after it and those before it.
-
-    Attributes
-    ----------
-    rule : str
-    done : bool
-        Whether these answers were left out of the figures. Otherwise the rule is advice: the
-        answers are marked, and used.
-    names : tuple of str
-        The raters it is about; empty for a rule about single answers.
-    answers, raters : int
-        How many it concerns beyond the rules before it.
-    left, raters_left : int
-    """
+    """One rule, and what is left after it and those before it."""
 
     rule: str
+    #: Whether these answers were left out of the figures. Otherwise the rule is advice: the
+    #: answers are marked, and used.
     done: bool
+    #: The raters it is about; empty for a rule about single answers.
     names: tuple[str, ...]
+    #: How many it concerns beyond the rules before it.
     answers: int
     raters: int
     left: int
