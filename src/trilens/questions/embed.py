@@ -29,23 +29,15 @@ _MOST_DIMENSIONS = 8
 
 @dataclass(frozen=True)
 class Embedding(Tabular):
-    """A map of the objects.
-
-    Attributes
-    ----------
-    names : tuple of str
-    points : (n, d) array
-    method : str
-    violations : float or None
-        The share of triplets (or comparisons) that the map violates; None for counts.
-    error_rate : float or None
-        The share of answers that are wrong by the choice map; None for the others.
-    """
+    """A map of the objects."""
 
     names: tuple[str, ...] = field(repr=False)
+    #: (n, d)
     points: FloatArray = field(repr=False)
     method: str
+    #: The share of triplets (or comparisons) that the map violates; None for counts.
     violations: float | None = None
+    #: The share of answers that are wrong by the choice map; None for the others.
     error_rate: float | None = None
 
     def columns(self) -> dict[str, Sequence[Any]]:

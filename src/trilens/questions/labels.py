@@ -24,17 +24,11 @@ UNASSIGNED = "unassigned"
 
 @dataclass(frozen=True)
 class ClassCodes:
-    """Labels of some of the objects.
+    """Labels of some of the objects."""
 
-    Attributes
-    ----------
-    codes : (n,) array of int
-        The class of each object as a position in ``classes``; -1 where it is unlabeled.
-    classes : (K,) array
-        The different labels, sorted.
-    """
-
+    #: (n,): the class of each object as a position in ``classes``; -1 where it is unlabeled.
     codes: IntArray
+    #: The different labels, sorted.
     classes: AnyArray
 
     @property

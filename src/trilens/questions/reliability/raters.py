@@ -523,58 +523,36 @@ def wrong_rate_of(predictions: HeldOut) -> Rate:
 
 @dataclass(frozen=True)
 class RaterCheck(AsDict):
-    """How well one rater's answers fit those of the others.
-
-    Attributes
-    ----------
-    rater : str
-    answers : int
-    median_seconds : float or None
-        The median response time.
-    agreement : float or None
-        The share of the other raters' answers to the same questions that equal this rater's;
-        each question counts once. None where nobody else was asked the same questions.
-    compared : int
-        How many questions that share rests on.
-    within : float or None
-        How often the rater gave the same answer to the same question again.
-    predicted : float
-        The share of the answers that a map of the other raters' answers predicts.
-    blind, blind_low, blind_high : float
-        The rater's lapse rate: the share of answers that seem to be guesses, with its 95 %
-        interval. What the map itself gets wrong is in it.
-    same_place : float or None
-        The largest share of answers in one place, where places are known.
-    catch_asked, catch_right : int
-        Test questions, and how many of them were answered correctly.
-    judged : bool
-        Whether it can be said if the rater is careless: there are enough answers, and the
-        answers of all raters together can be predicted at all.
-    verdict : str
-        ``consistent``: fits the others; ``careless``: no better than guesses, by the others'
-        answers and by their own; ``inverted``: the opposite of the others' answers; ``differs``:
-        does not fit the others, but is no guess, since the answers go together with each other or
-        with those of other such raters; ``unclear``: careless, or of another view;
-        ``not judged``.
-    guessing, one_place : bool
-        Whether the rater is careless, or answered mostly in the same place.
-    """
+    """How well one rater's answers fit those of the others."""
 
     rater: str
     answers: int
+    #: The median response time.
     median_seconds: float | None
+    #: The share of the other raters' answers to the same questions that equal this rater's; each
+    #: question counts once. None where nobody else was asked the same questions.
     agreement: float | None
+    #: How many questions that share rests on.
     compared: int
+    #: How often the rater gave the same answer to the same question again.
     within: float | None
+    #: The share of the answers that a map of the other raters' answers predicts.
     predicted: float
+    #: The rater's lapse rate: the share of answers that seem to be guesses, with its 95 %
+    #: interval. What the map itself gets wrong is in it.
     blind: float
     blind_low: float
     blind_high: float
+    #: The largest share of answers in one place, where places are known.
     same_place: float | None
+    #: Test questions, and how many of them were answered correctly.
     catch_asked: int
     catch_right: int
+    #: Whether it can be said if the rater is careless: there are enough answers, and the answers
+    #: of all raters together can be predicted at all.
     judged: bool
     verdict: Verdict
+    #: Whether the rater is careless, or answered mostly in the same place.
     guessing: bool
     one_place: bool
 
