@@ -239,8 +239,6 @@ def plausible_largest(
     vary about the estimates as the deviations (draws, n) do, in a Gaussian way. ``bias`` has the
     standard deviations of further errors, independent between objects, which draws do not show.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> plausible_largest(np.array([0.0, 0.9, 1.0]), 0.1 * rng.standard_normal((40, 3))).tolist()
     [False, True, True]

@@ -96,8 +96,6 @@ class FeatureGain(Tabular):
 def feature_gain(fitted: Fit, *, random_state: int = 0) -> FeatureGain:
     """Hold out a fifth of the questions, and predict their answers with and without features.
 
-    Examples
-    --------
     >>> from trilens.maps.fitted import fit
     >>> from trilens.simulate import gaussian, simulate_statements
     >>> X = gaussian(20, 2, random_state=0).points

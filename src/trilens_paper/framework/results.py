@@ -40,8 +40,6 @@ _SETTING = tuple(name for name in COLUMNS if name not in ("run", "value", "cpu_s
 class Results:
     """Rows of the table, and ways to pick from them.
 
-    Examples
-    --------
     >>> rows = [
     ...     {"method": "a", "run": 0, "n_statements": 5, "value": 1.0},
     ...     {"method": "a", "run": 0, "n_statements": 9, "value": 3.0},

@@ -100,8 +100,6 @@ def with_borders_at_gaps(along: FloatArray, labels: IntArray) -> IntArray:
 
     Near is a tenth of the objects to either side, and less than half-way to the next border.
 
-    Examples
-    --------
     >>> with_borders_at_gaps(np.array([0.0, 1, 2, 9, 10, 11, 12]), np.array([0, 0, 0, 0, 1, 1, 1]))
     array([0, 0, 0, 1, 1, 1, 1])
     """

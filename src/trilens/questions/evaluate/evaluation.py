@@ -489,8 +489,6 @@ class AnswerClusters:
 
         With its variance, and the degrees of freedom of that.
 
-        Examples
-        --------
         All ten raters agree about ten questions, of which five are right: as good as ten answers.
 
         >>> question, rater = np.divmod(np.arange(100), 10)

@@ -289,10 +289,17 @@ def reliability(
             given = given.everything
     everything = statements_of(given, "reliability")
     labels = None if by is None else groups_given(given, by).labels
-    tests = catch_questions(everything, catch)
-    counting = repeated_rows(everything, repeated)
     return _checked(
-        everything, fitted, seed, tests, counting, labels, selection, own, reading, once
+        everything,
+        fitted,
+        seed,
+        tests=catch_questions(everything, catch),
+        counting=repeated_rows(everything, repeated),
+        labels=labels,
+        selection=selection,
+        own=own,
+        reading=reading,
+        once=once,
     )
 
 
@@ -300,6 +307,7 @@ def _checked(
     everything: Statements,
     fitted: Fit | None,
     seed: int,
+    *,
     tests: IntArray,
     counting: BoolArray | None = None,
     labels: list[str | None] | None = None,
@@ -310,9 +318,9 @@ def _checked(
 ) -> Reliability:
     """The checks of answers in memory.
 
-    Of all answers there are what test questions say, which count for the ceiling, the groups and
-    the selection, whose answers are the caller's ``own``; the fit is of these. ``once`` has those
-    without questions that a survey repeated on purpose.
+    Of all answers are ``tests`` (those to test questions), ``counting`` (those that count for the
+    ceiling), ``labels`` (their groups) and the selection; ``own`` are the selected ones, of which
+    the fit is. ``once`` has those without questions that a survey repeated on purpose.
     """
     kept = np.ones(len(everything), dtype=bool) if selection is None else selection.kept
     rows = kept & (tests < 0)
@@ -493,7 +501,7 @@ def _of_passes(answers: Answers, fitted: Fit) -> Reliability:
     """
     inner, rank = fitted.canonical
     S = inner.sample
-    found = _checked(S, inner, fitted.seed, catch_questions(S, None))
+    found = _checked(S, inner, fitted.seed, tests=catch_questions(S, None))
     collected = {**found.collected, "answers": fitted.n_answers, "used": fitted.n_answers}
     if inner.passes is not None and inner.passes.counts.n_skipped:
         collected["skipped"] = inner.passes.counts.n_skipped
