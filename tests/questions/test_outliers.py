@@ -16,7 +16,14 @@ from trilens.questions.clouds import AskedInOrder
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.hierarchy import hierarchy
 from trilens.questions.mixtures import fit_mixtures
-from trilens.questions.outlier_test import isolation, most_apart, outliers_by_depth, widest_gap
+from trilens.questions.outlier_test import (
+    _likelihoods,
+    isolation,
+    isolation_by_answers,
+    most_apart,
+    outliers_by_depth,
+    widest_gap,
+)
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
 from trilens.simulate import far_outliers, gaussian, simulate_statements
 from trilens.statements import Statements
@@ -118,6 +125,27 @@ def test_up_to_three_together_are_isolated_and_four_are_a_group():
         assert (number == together and gap > 1) == (together < 4)
         assert widest_gap(isolation(7 * X + [3, 5])) == (pytest.approx(gap), number)
     assert [most_apart(n) for n in (8, 40, 100, 400)] == [3, 4, 6, 12]
+
+
+def test_a_far_object_of_central_answers_is_placed_again_without_the_penalty():
+    X = np.r_[np.random.default_rng(0).standard_normal((30, 2)), [[7.0, 0]]]
+    for kind in ("central", "odd"):
+        S = simulate_statements(X, 2000, kind, error_rate=0.05, random_state=1)
+        model, every = fit(S, n_components=2).map, np.arange(31)
+        seen, alone = isolation(model.X), isolation_by_answers(model, every, S)
+        assert np.array_equal(isolation_by_answers(model, every, None), seen)
+        moved = np.flatnonzero(alone != seen)
+        assert len(moved) == (most_apart(31) + 3 if kind == "central" else 0)
+        if kind == "central":
+            assert alone.argmax() == 30
+            assert widest_gap(alone)[0] > widest_gap(seen)[0]
+            places = model.X[30] * np.array([[0.9], [1.0], [1.7]])
+            about = S.triples[(S.triples == 30).any(axis=1)]
+            expected = [
+                np.log(model.at(np.r_[model.X[:30], [place]]).chosen(about)).sum()
+                for place in places
+            ]
+            np.testing.assert_allclose(_likelihoods(model, S, 30, places), expected)
 
 
 def test_the_groups_of_a_map_are_found_and_drawn_anew():

@@ -70,21 +70,30 @@ class MapAlongAxes:
         return cls(every[some], turned + least, every, mean)
 
 
-def mapped(fit: Fit, drawn: Iterable[FloatArray], rng: np.random.Generator) -> Iterator[FloatArray]:
+def has_redrawn_answers(fit: Fit) -> bool:
+    """Whether the answers are few enough for `mapped` to draw others."""
+    return fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS
+
+
+def mapped(
+    fit: Fit, drawn: Iterable[FloatArray], rng: np.random.Generator
+) -> Iterator[tuple[Map, Statements | None]]:
     """The maps that answers about drawn objects, to the same questions, would have.
 
-    The answers are those that the fit expects, wrong ones included; where that would take long,
-    every object is moved by an error like that of its place.
+    With these answers: those that the fit expects, wrong ones included. Where that would take
+    long, every object is moved by an error like that of its place, and there are no answers.
     """
-    if fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
+    if has_redrawn_answers(fit):
         asked = AskedInOrder.of(fit.sample)
         for X in drawn:
             model = fit.map.at(X)
-            yield fit_near(asked.answered_by(model, rng), model, fit.settings.l2).X
+            answers = asked.answered_by(model, rng)
+            yield fit_near(answers, model, fit.settings.l2), answers
         return
     roots = np.linalg.cholesky(fit.place_cov)
     for X in drawn:
-        yield X + np.einsum("nij,nj->ni", roots, rng.standard_normal(X.shape))
+        moved = np.einsum("nij,nj->ni", roots, rng.standard_normal(X.shape))
+        yield fit.map.at(X + moved), None
 
 
 def clouds(

@@ -10,13 +10,22 @@ import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import central_counts
-from trilens.calibration import ISOLATION_DRAWS, ISOLATION_TIMES, LEVEL_OF_ISOLATION
+from trilens.calibration import (
+    AS_LIKELY_AS_THE_BEST,
+    ISOLATION_DRAWS,
+    ISOLATION_TIMES,
+    LEVEL_OF_ISOLATION,
+)
 from trilens.kinds import Kind
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
-from trilens.questions.clouds import LEVEL, mapped, p_value
+from trilens.maps.likelihood import LEAST
+from trilens.maps.map import Map
+from trilens.maps.pairs import lengths
+from trilens.questions.clouds import LEVEL, has_redrawn_answers, mapped, p_value
 from trilens.questions.mixtures import fit_mixtures
+from trilens.statements import Statements
 
 #: What far objects are: apart from the rest, the end of a tail, or nothing special.
 OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
@@ -29,6 +38,9 @@ _THIRD = 3
 _APART = 0.6
 #: A gap behind k objects counts for more by this power of k.
 _MORE = 0.3
+#: Where the most isolated objects are sought: seen from the middle of so many neighbors, so many
+#: times as far away as on the map.
+_NEIGHBORS, _SO_FAR = 8, np.geomspace(0.5, 12.0, 16)
 #: Heavy tails of less weight are not looked at.
 _NO_WEIGHT = 0.002
 #: So many far objects or more, of which more than this share come together before they come to
@@ -76,6 +88,59 @@ def isolation(points: FloatArray) -> FloatArray:
     nearest = min(_THIRD, len(points) - 1)
     far = np.asarray(KDTree(points).query(points, k=[nearest + 1])[0])[:, 0]
     return np.asarray(np.log(np.maximum(far, 1e-12)))
+
+
+def isolation_by_answers(model: Map, rest: IntArray, answers: Statements | None) -> FloatArray:
+    """The isolation of the rest, the most isolated each where its own answers place it.
+
+    A fit keeps coordinates small, and few ``central`` answers tell how far out a far object is.
+    So the most isolated objects are placed again, each with the others held and without that
+    penalty: on the line from the middle of its neighbors through its place, at the nearest point
+    that is about as likely as the best.
+
+    Parameters
+    ----------
+    answers : Statements, optional
+        Those of the map. Without them, and for other kinds, isolation is that on the map.
+    """
+    X, found = model.X, isolation(model.X[rest])
+    if answers is None or answers.kind != "central":
+        return found
+    for one in np.argsort(-found, kind="stable")[: most_apart(len(rest)) + 3].tolist():
+        others = X[np.delete(rest, one)]
+        near = np.argsort(((others - X[rest[one]]) ** 2).sum(axis=1), kind="stable")
+        middle = others[near[:_NEIGHBORS]].mean(axis=0)
+        tried = middle + _SO_FAR[:, None] * (X[rest[one]] - middle)
+        likely = _likelihoods(model, answers, int(rest[one]), tried)
+        at = tried[(likely >= likely.max() - AS_LIKELY_AS_THE_BEST).argmax()]
+        far = np.partition(np.linalg.norm(others - at, axis=1), _THIRD - 1)[_THIRD - 1]
+        found[one] = np.log(max(far, 1e-12))
+    return found
+
+
+def _likelihoods(model: Map, answers: Statements, one: int, places: FloatArray) -> FloatArray:
+    """Log-likelihoods of the ``central`` answers about an object if it lay at some places."""
+    from scipy.spatial.distance import cdist
+
+    def odds(squares: FloatArray) -> FloatArray:
+        return lengths(squares, model.length, model.alpha)[0]
+
+    def between(i: IntArray, j: IntArray) -> FloatArray:
+        return odds(((model.X[i] - model.X[j]) ** 2).sum(axis=1))
+
+    here = odds(cdist(places, model.X, "sqeuclidean"))
+    about = answers.triples[(answers.triples == one).any(axis=1)].astype(np.int64)
+    chosen = about[:, 0] == one
+    _, j, k = about[chosen].T
+    first, rest = about[~chosen, 0], about[~chosen, 1:].sum(axis=1) - one
+    opposite, side = between(j, k), between(first, rest)
+    with np.errstate(over="ignore"):
+        chances = np.c_[
+            1 / (1 + np.exp(here[:, j] - opposite) + np.exp(here[:, k] - opposite)),
+            1 / (1 + np.exp(side - here[:, rest]) + np.exp(here[:, first] - here[:, rest])),
+        ]
+    chances = (1 - model.lapse) * chances + model.lapse / 3
+    return np.asarray(np.log(np.maximum(chances, LEAST)).sum(axis=1))
 
 
 def widest_gap(isolated: FloatArray) -> tuple[float, int]:
@@ -157,7 +222,8 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     """The isolation of the objects of a map, those left out that stand apart already."""
     X = fitted.map.X
     rest = np.flatnonzero(~apart)
-    isolated = isolation(X[rest])
+    answers = fitted.sample if has_redrawn_answers(fitted) else None
+    isolated = isolation_by_answers(fitted.map, rest, answers)
     gap, number = widest_gap(isolated)
     order = np.argsort(-isolated, kind="stable")
     found = np.zeros(len(X), dtype=np.bool_)
@@ -177,7 +243,8 @@ def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
             return drawn
 
         maps = mapped(fitted, (draw() for _ in range(ISOLATION_DRAWS)), rng)
-        return p_value(gap, (widest_gap(isolation(one[rest]))[0] for one in maps), enough)
+        placed = (isolation_by_answers(one, rest, answers) for one, answers in maps)
+        return p_value(gap, (widest_gap(each)[0] for each in placed), enough)
 
     enough = int(LEVEL / ISOLATION_TIMES * (ISOLATION_DRAWS + 1)) + 1
     plain = share(False, enough)
