@@ -52,14 +52,12 @@ class Study:
         choice and not by another view.
     labels : (n,) int or None
         Groups, where there are any; -1 stands apart from all.
-    inner : (n,) int or None
-        Groups in groups.
     view : (m,) int
         Which view the answer was given with.
     sort : dict of rater to str
         "careful", "other view", "clicker" or "inverted".
     branches : tuple of sets of objects
-        Of a tree; of groups, and of groups in groups, these.
+        Of a tree; of groups, these.
     moved : tuple of int
         The objects that the other view has elsewhere, where these are some.
     """
@@ -76,7 +74,6 @@ class Study:
     deepest: int
     wrong: float
     labels: Array | None
-    inner: Array | None
     view: Array
     sort: dict[str, str]
     #: The key of `PEOPLE`.
@@ -98,18 +95,15 @@ class Shape:
 
     points: Array | None
     labels: Array | None = None
-    inner: Array | None = None
     graph: Array | None = None
     tree: tuple[frozenset[int], ...] = ()
 
     @property
     def branches(self) -> tuple[frozenset[int], ...]:
-        """Sets of objects that belong together: the branches of a tree, groups, inner groups."""
-        found = list(self.tree)
-        for labels in (self.labels, self.inner):
-            if labels is not None:
-                found += [frozenset(np.flatnonzero(labels == g).tolist()) for g in set(labels)]
-        return tuple(found)
+        """Sets of objects that belong together: the branches of a tree, or groups."""
+        if self.labels is None:
+            return self.tree
+        return tuple(frozenset(np.flatnonzero(self.labels == g).tolist()) for g in set(self.labels))
 
     def distances(self, weights: Array | None = None) -> Array:
         if self.points is None:
@@ -158,12 +152,6 @@ def _line(n: int, rng: np.random.Generator) -> Shape:
     return Shape(np.c_[rng.uniform(0, 4, n), 0.05 * rng.standard_normal(n)])
 
 
-def _horseshoe(n: int, rng: np.random.Generator) -> Shape:
-    angle = rng.uniform(0, np.pi, n)
-    radius = 1 + 0.05 * rng.standard_normal(n)
-    return Shape(np.c_[radius * np.cos(angle), radius * np.sin(angle)])
-
-
 def _groups(number: int, apart: float) -> Callable[[int, np.random.Generator], Shape]:
     """Groups of standard deviation 1 on a circle, neighbours so far apart."""
 
@@ -181,27 +169,6 @@ def _unequal(n: int, rng: np.random.Generator) -> Shape:
     """Four fifths and one fifth, six standard deviations apart: 24 and 6 of thirty."""
     labels = (np.arange(n) >= 4 * n // 5).astype(int)
     return Shape(rng.standard_normal((n, 2)) + np.c_[6.0 * labels, np.zeros(n)], labels)
-
-
-def _nested(n: int, rng: np.random.Generator) -> Shape:
-    """Two groups of two groups each: 20 apart, and 6 apart within."""
-    inner = np.arange(n) % 4
-    labels = inner // 2
-    centres = np.array([[0, 0], [0, 6.0], [20.0, 0], [20.0, 6.0]])
-    return Shape(centres[inner] + rng.standard_normal((n, 2)), labels, inner)
-
-
-def _outliers(number: int) -> Callable[[int, np.random.Generator], Shape]:
-    """A Gaussian cloud and some objects 8 to 10 standard deviations away, each by itself."""
-
-    def draw(n: int, rng: np.random.Generator) -> Shape:
-        X = rng.standard_normal((n, 2))
-        angle = rng.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(number) / number
-        far = rng.uniform(8, 10, number)
-        X[:number] = far[:, None] * np.c_[np.cos(angle), np.sin(angle)]
-        return Shape(X, np.where(np.arange(n) < number, -1, 0))
-
-    return draw
 
 
 def _far_from_cloud(
@@ -253,31 +220,6 @@ def _even_steps(n: int, rng: np.random.Generator) -> Shape:
     return Shape(rng.permutation(n)[:, None].astype(float))
 
 
-def _graph(n: int, rng: np.random.Generator) -> Shape:
-    """Shortest paths in a random connected graph, with a little noise so that none are equal."""
-    D = np.full((n, n), np.inf)
-    for i in range(1, n):
-        D[i, rng.integers(i)] = 1.0
-    for _ in range(n):
-        i, j = rng.choice(n, 2, replace=False)
-        D[i, j] = 1.0
-    D = np.minimum(D, D.T)
-    np.fill_diagonal(D, 0.0)
-    for k in range(n):
-        D = np.minimum(D, D[:, [k]] + D[[k]])
-    noise = rng.uniform(0, 0.05, (n, n))
-    noise = np.triu(noise, 1)
-    return Shape(None, graph=D + noise + noise.T - np.diag(np.diag(D)))
-
-
-def _duplicates(n: int, rng: np.random.Generator) -> Shape:
-    """A tenth of the objects stand there twice, under two names."""
-    X = rng.standard_normal((n, 2))
-    twice = max(1, n // 10)
-    X[-twice:] = X[:twice] + 1e-6 * rng.standard_normal((twice, 2))
-    return Shape(X)
-
-
 def _tree(least: float, most: float) -> Callable[[int, np.random.Generator], Shape]:
     """Distances along a random tree: how far up two objects meet, and 3 % of noise.
 
@@ -323,14 +265,9 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "ring": _ring,
     "arms": _arms,
     "line": _line,
-    "horseshoe": _horseshoe,
     "three groups": _groups(3, 6.0),
     "three groups, 4 apart": _groups(3, 4.0),
-    "two groups, 4 apart": _groups(2, 4.0),
     "24 and 6": _unequal,
-    "groups in groups": _nested,
-    "four outliers": _outliers(4),
-    "one outlier": _outliers(1),
     "cloud, one at 7": _far_from_cloud(1, 7.0),
     "cloud, three at 6.7": _far_from_cloud(3, 6.7),
     "cloud, two together at 7": _far_from_cloud(2, 7.0, together=True),
@@ -341,10 +278,7 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "three groups, two at 10": _far_from_groups(2, 10.0),
     "three groups, 7 apart": _groups(3, 7.0),
     "even steps": _even_steps,
-    "graph": _graph,
-    "duplicates": _duplicates,
     "tree": _tree(0.4, 0.7),
-    "tree, unclear": _tree(0.6, 0.95),
 }
 
 
@@ -365,9 +299,6 @@ def _amounts(design: str, answers: int, raters: int, rng: np.random.Generator) -
     if design == "one rater half":
         rest = answers // 2 // (raters - 1)
         return np.r_[answers - rest * (raters - 1), np.full(raters - 1, rest)]
-    if design == "zipf amounts":
-        share = 1 / np.arange(1, raters + 1)
-        return np.maximum(5, np.round(answers * share / share.sum())).astype(int)
     return np.full(raters, answers // raters)
 
 
@@ -380,17 +311,6 @@ def _asked(
         questions = _distinct(even, max(answers // raters, 1), rng)
         rows = np.concatenate([rng.permutation(len(questions)) for _ in range(raters)])
         return questions[rows], np.repeat(np.arange(raters), len(questions))
-    if design == "lists of their own":  # a list for either half of the raters
-        half, each = raters // 2, answers // raters
-        first, second = _distinct(even, each, rng), _distinct(even, each, rng)
-        rows = [(first if r < half else second)[rng.permutation(each)] for r in range(raters)]
-        return np.concatenate(rows), np.repeat(np.arange(raters), each)
-    if design == "lists partly shared":
-        half, each = raters // 2, answers // raters
-        shared = _distinct(even, each // 3, rng)
-        lists = [np.r_[shared, _distinct(even, each - len(shared), rng)] for _ in range(2)]
-        rows = [lists[int(r >= half)][rng.permutation(each)] for r in range(raters)]
-        return np.concatenate(rows), np.repeat(np.arange(raters), each)
     if design == "pool":  # half from a pool of questions, half of one's own
         pool = _distinct(even, max(answers // raters, 10), rng)
         rows = []
@@ -425,20 +345,6 @@ def _asked(
     return questions, np.repeat(np.arange(raters), amounts)
 
 
-DESIGNS = (
-    "random",
-    "one list",
-    "pool",
-    "blocks",
-    "landmarks",
-    "uneven",
-    "one rater half",
-    "zipf amounts",
-    "lists of their own",
-    "lists partly shared",
-)
-
-
 # --- people -----------------------------------------------------------------------------------
 
 
@@ -460,12 +366,8 @@ class People:
         How many objects the other view has elsewhere; 0 for all.
     clickers, inverted : float
         Shares of raters.
-    drift : float
-        What is added to the share of wrong answers from the first to the last question.
     left : float
         The share of answers that are the object on the left, whatever it is.
-    by_group : bool
-        Only the groups of the objects are looked at; ties are broken at random.
     noise : float
         Noise on the distances themselves, the same for everybody, by their mean.
     """
@@ -477,9 +379,7 @@ class People:
     elsewhere: int = 0
     clickers: float = 0.0
     inverted: float = 0.0
-    drift: float = 0.0
     left: float = 0.0
-    by_group: bool = False
     noise: float = 0.0
 
 
@@ -493,20 +393,13 @@ PEOPLE: dict[str, People] = {
     "weights": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.7),
     "weights, hard": People(wrong=(0.1, 0.1), weights=0.7),
     "another view": People(wrong=(0.1, 0.1), other_view=0.2),
-    "another view, soft": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.2),
     "two factions": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.5),
-    "one elsewhere": People(
-        sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.3, other_view=0.5, elsewhere=1
-    ),
     "three elsewhere": People(
         sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.3, other_view=0.5, elsewhere=3
     ),
     "clickers": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), clickers=0.2),
     "inverted": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), inverted=0.1),
-    "tired": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), drift=0.3),
-    "learning": People(sharpness=SHARPNESS, wrong=(0.32, 0.32), drift=-0.3),
     "left": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), left=0.15),
-    "categories": People(wrong=(0.05, 0.05), by_group=True),
     "noisy": People(noise=0.3),
     "guesses": People(clickers=1.0),
 }
@@ -610,10 +503,6 @@ def study(
     D = objects.distances()
     scale = D[np.triu_indices(n, 1)].mean()
     D = D / scale
-    if crowd.by_group:
-        labels = objects.labels if objects.labels is not None else rng.integers(4, size=n)
-        D = (labels[:, None] != labels[None]).astype(float)
-        objects = Shape(objects.points, labels)
     clear = D
     if crowd.noise:
         moved_by = np.triu(crowd.noise * rng.standard_normal((n, n)), 1)
@@ -637,8 +526,6 @@ def study(
     n_inverted = round(crowd.inverted * raters)
     sorts = ["other view"] * n_other + ["clicker"] * n_click + ["inverted"] * n_inverted
     sorts += ["careful"] * (raters - len(sorts))
-    # groups of raters with lists of their own: the first half has the first list, so that a
-    # second view and a second list go together or do not, by the setting's own shuffle
     sorts = list(rng.permutation(sorts)) if crowd.other_view != 0.5 else sorts
     wrong = rng.uniform(*crowd.wrong, raters)
     questions, rater = _asked(design, n, answers, raters, rng)
@@ -671,25 +558,23 @@ def study(
         if sorts[r] == "inverted":
             scores = -scores
         answer = _choose(scores, crowd.sharpness, rng)
-        along = np.linspace(0, 1, len(rows)) if len(rows) else np.zeros(0)
-        rate = np.clip(wrong[r] + crowd.drift * along, 0, 1)
         # a wrong answer is one of the others
-        err = rng.random(len(rows)) < rate
+        err = rng.random(len(rows)) < wrong[r]
         answer[err] = (answer[err] + rng.integers(1, options, err.sum())) % options
         left = rng.random(len(rows)) < crowd.left
         answer[left] = 0
         if sorts[r] == "clicker":
             answer = rng.integers(options, size=len(rows))
         chosen[rows] = answer
-        own.append((r, rate.mean() if len(rows) else 0.0))
+        rate = wrong[r] if len(rows) else 0.0
+        own.append((r, rate))
         if sorts[r] in ("careful", "other view"):
             if key not in typical:
                 typical[key] = centrality_of(kind, seen, crowd.sharpness)
             depths.append(typical[key])
             mean = 1 / options if kind != "odd" else 1 - 1 / options
-            e = rate.mean() if len(rows) else 0.0
             # with the others equally likely where an answer is wrong
-            lapse = e * options / (options - 1)
+            lapse = rate * options / (options - 1)
             lapse = lapse + (1 - lapse) * crowd.left
             expected.append((1 - lapse) * typical[key] + lapse * mean)
         elif sorts[r] == "clicker":
@@ -726,7 +611,6 @@ def study(
         deepest=int(depth.argmax()),
         wrong=clicked + (1 - crowd.clickers) * (rate + left - rate * left),
         labels=objects.labels,
-        inner=objects.inner,
         view=view,
         sort=sort,
         people=people,
@@ -743,7 +627,7 @@ def population(made: Study, draws: int = 200) -> tuple[Array, Array]:
     crowd = PEOPLE[made.people]
     questions = _all_questions(made.kind, made.n)
     options = 2 if made.kind == "closer" else 3
-    e = (sum(crowd.wrong) + crowd.drift) / 2
+    e = sum(crowd.wrong) / 2
     rng = np.random.default_rng(len(questions))
     chances = np.zeros((len(questions), options))
     draws = draws if crowd.weights else 1
