@@ -152,3 +152,24 @@ def test_object_lists(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(FormatError, match=what):
             object_list(path)
+
+
+def test_a_wrong_bit_in_a_parquet_file_of_ours_makes_no_other_answers(tmp_path: Path) -> None:
+    names = [f"object {i}" for i in range(40)]
+    triples = np.arange(600)[:, None] % 38 + np.arange(3)
+    path = tmp_path / "s.parquet"
+    seconds = np.random.default_rng(0).gamma(2, 2, size=600)
+    write_statements(Statements(triples, names=names, kind="odd", seconds=seconds), path)
+    facts, data = pq.ParquetFile(path).metadata, path.read_bytes()
+    whole = read_statements(path)
+    refused = 0
+    for i in range(facts.num_columns):
+        chunk = facts.row_group(0).column(i)
+        start = chunk.dictionary_page_offset or chunk.data_page_offset
+        for at in np.linspace(start, start + chunk.total_compressed_size - 1, 30, dtype=int):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            try:
+                assert read_statements(path) == whole
+            except FormatError:
+                refused += 1
+    assert refused > 60

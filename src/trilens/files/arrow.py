@@ -19,8 +19,12 @@ def open_parquet(source: Source) -> NamedTable:
     """A Parquet file."""
     import pyarrow.parquet as pq
 
+    def opened(**more: Any) -> Any:
+        # a damaged page is refused, where whoever wrote the file kept its checksum
+        return pq.ParquetFile(_handle(source), page_checksum_verification=True, **more)
+
     with decoding(source, "a Parquet file"):
-        data = pq.ParquetFile(_handle(source), pre_buffer=True)
+        data = opened(pre_buffer=True)
         schema = data.schema_arrow
         facts = data.metadata
         sizes = [facts.row_group(i).total_byte_size for i in range(facts.num_row_groups)]
@@ -32,20 +36,15 @@ def open_parquet(source: Source) -> NamedTable:
         wanted = list(request.columns)
         # a column that shares its name with another is told by its place among all
         columns = [names[at] for at in wanted] if distinct else None
-
-        def picked(table: Any) -> Any:
-            some = table.select(columns if columns is not None else wanted)
-            # a count of some row groups is a second reading
-            return some if request.groups is not None else _checked(some)
-
+        picked = wanted if columns is None else columns
         with decoding(source, "a Parquet file"):
             if request.block_bytes is None and request.groups is None:
-                yield Rows(picked(pq.ParquetFile(_handle(source)).read(columns)), counting(1))
+                yield Rows(_checked(opened().read(columns).select(picked)), counting(1))
                 return
             groups = request.groups or RowGroups(
                 0, None, 1, max((request.block_bytes or 0) // per_row, 1)
             )
-            file = data if request.groups is not None else pq.ParquetFile(_handle(source))
+            file = data if request.groups is not None else opened()
             tests = [(names[at], condition) for at, condition in request.tests]
             for low, high, row in _runs(file.metadata, groups, tests):
                 for batch in file.iter_batches(
@@ -54,7 +53,8 @@ def open_parquet(source: Source) -> NamedTable:
                     columns,
                     use_threads=request.groups is None,
                 ):
-                    yield Rows(picked(pa.Table.from_batches([batch])), counting(row))
+                    table = pa.Table.from_batches([batch]).select(picked)
+                    yield Rows(_checked(table), counting(row))
                     row += batch.num_rows
 
     return NamedTable(source.label, names, read, metadata=schema.metadata, has_groups=True)
@@ -136,16 +136,12 @@ def _runs(
     """
     stop = facts.num_row_groups if groups.stop is None else groups.stop
     where = {facts.schema.column(i).path: i for i in range(facts.num_columns)}
-    known = [
-        (where[name], condition, _sort(facts.schema.column(where[name])))
-        for name, condition in tests
-        if name in where
-    ]
+    known = [(where[name], condition) for name, condition in tests if name in where]
     row, low = groups.first_row, groups.start
     begin = row
     for group in range(groups.start, stop if known else groups.start):
         here = facts.row_group(group)
-        if not all(_may_hold(one, here.column(at), sort) for at, one, sort in known):
+        if not all(_may_hold(condition, here.column(at)) for at, condition in known):
             if low < group:
                 yield low, group, begin
             low, begin = group + 1, row + here.num_rows
@@ -154,58 +150,46 @@ def _runs(
         yield low, stop, begin
 
 
-def _sort(column: Any) -> str:
-    """What the bounds of a column of a Parquet file can be compared with; "" for nothing."""
-    physical, logical = str(column.physical_type), str(column.logical_type)
-    if physical in ("INT32", "INT64") and (logical == "None" or "isSigned=true" in logical):
-        return "whole"
-    if physical == "DOUBLE" and logical == "None":
-        return "real"
-    if physical == "BYTE_ARRAY" and logical == "String":
-        return "text"
-    return "date" if logical == "Date" else ""
-
-
-def _may_hold(condition: Condition, chunk: Any, sort: str) -> bool:
+def _may_hold(condition: Condition, chunk: Any) -> bool:
     """Whether a condition may hold for a row of a row group, by what the file says of it.
 
     Where the file says nothing, or nothing that compares as the values do, it may.
     """
-    if not sort or not condition.value or not chunk.is_stats_set:
+    if not condition.value or not chunk.is_stats_set:
         return True  # an empty value is looked for in cells, present or missing
     try:
         facts = chunk.statistics
-        none = facts.has_null_count and facts.null_count == chunk.num_values
-        if none:
+        if facts.has_null_count and facts.null_count == chunk.num_values:
             return condition.comparison == "!="
-        if not facts.has_min_max:
-            return True
-        whole = facts.has_null_count and not facts.null_count
-        return _overlaps(condition, facts.min, facts.max, sort, whole)
+        return not facts.has_min_max or _overlaps(condition, facts)
     except (ValueError, TypeError, OverflowError):  # bounds that are no such values
         return True
 
 
-def _overlaps(condition: Condition, low: Any, high: Any, sort: str, whole: bool) -> bool:
-    """Whether it may hold between two bounds; ``whole``: no cell is missing."""
+def _overlaps(condition: Condition, facts: Any) -> bool:
+    """Whether it may hold between the two bounds of a column."""
+    low, high, comparison = facts.min, facts.max, condition.comparison
     value: Any = condition.value
-    if sort in ("whole", "real"):
+    real = isinstance(low, float)
+    if facts.physical_type == "FLOAT" or "isSigned=false" in str(facts.logical_type):
+        return True  # these are not the numbers that the cells are written as
+    if real or type(low) is int:
         low, high, value = float(low), float(high), float(value)
         if not np.isfinite(value) or np.isnan(low) or np.isnan(high):
             return True
-        if condition.comparison in ("<", "<="):
-            return bool(condition.holds(np.array([low]))[0])
-        if condition.comparison in (">", ">="):
-            return bool(condition.holds(np.array([high]))[0])
-    elif condition.comparison not in ("=", "!="):
+        if comparison not in ("=", "!="):
+            nearest = low if comparison in ("<", "<=") else high
+            return bool(condition.holds(np.array([nearest]))[0])
+    elif comparison not in ("=", "!="):
         return True  # texts that are numbers do not stand in the order of numbers
-    elif sort == "date":
+    elif type(low) is datetime.date:
         value = datetime.date.fromisoformat(value)
         if value.isoformat() != condition.value:
             return True
-    elif as_float(value) is not None:
+    elif not isinstance(low, str) or as_float(value) is not None:
         return True  # 3 is also 3.0
-    if condition.comparison == "!=":
-        # a number that is none is outside of the bounds
-        return not (whole and sort != "real" and low == high == value)
-    return bool(low <= value <= high)
+    if comparison == "=":
+        return bool(low <= value <= high)
+    # a cell that is missing, or a number that is none, is outside of the bounds
+    whole = facts.has_null_count and not facts.null_count and not real
+    return not (whole and low == high == value)

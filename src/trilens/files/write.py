@@ -297,7 +297,7 @@ def _write_tables(tables: Iterator[Any], file: BinaryIO, format_: str) -> None:
     if format_ == "parquet":
         import pyarrow.parquet as pq
 
-        writer = pq.ParquetWriter(file, first.schema)
+        writer = pq.ParquetWriter(file, first.schema, write_page_checksum=True)
     else:
         writer = pa.ipc.new_file(file, first.schema)
     with writer:
