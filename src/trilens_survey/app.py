@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -126,12 +126,9 @@ async def _invalid(request: Request, error: Exception) -> Response:
     if _is_for_people(request):
         return await _refused(request, Refused(422, "this address or form is not complete"))
     detail = [
-        {"loc": _place(wrong["loc"]), "msg": wrong["msg"], "type": wrong["type"]}
+        # where it is wrong, without the types that were tried there, as pydantic spells them
+        {"loc": [part for part in wrong["loc"] if isinstance(part, int) or "[" not in part]}
+        | {"msg": wrong["msg"], "type": wrong["type"]}
         for wrong in error.errors()
     ]
     return JSONResponse({"detail": detail}, status_code=422)
-
-
-def _place(loc: Sequence[str | int]) -> list[str | int]:
-    """Where it is wrong, without the types that were tried there, as pydantic spells them."""
-    return [part for part in loc if isinstance(part, int) or "[" not in part]

@@ -121,7 +121,8 @@ class Middleware:
         host = headers.get(b"host", b"").decode("latin-1")
         if names.count(b"host") != 1 or not _HOST.fullmatch(host):
             return 400, "invalid Host header"
-        if self.options.hosts and _plain_host(host) not in self.options.hosts | _LOOPBACK:
+        bare = re.sub(r":[0-9]+$", "", host).lower()
+        if self.options.hosts and bare not in self.options.hosts | _LOOPBACK:
             return 421, "this server does not serve that host"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -145,10 +146,6 @@ def _put_prefix(scope: Scope, root: str) -> None:
     if scope["path"] != root and not scope["path"].startswith(root + "/"):
         scope["path"] = root + scope["path"]
         scope["raw_path"] = root.encode() + scope.get("raw_path", b"")
-
-
-def _plain_host(host: str) -> str:
-    return re.sub(r":[0-9]+$", "", host).lower()
 
 
 def _foreign(headers: dict[bytes, bytes], host: str) -> bool:

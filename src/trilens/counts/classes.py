@@ -90,7 +90,10 @@ def count_classes(
     n_classes = whole_number("n_classes", n_classes, most=2**31 - 1)
     given = as_array(y, "y")
     # an array of ids does not tell of objects beyond the last one named; y does
-    S = statements if isinstance(statements, Statements) else _named_by(statements, given)
+    S = as_statements(statements, "central")
+    more = S._names is None and given.ndim == 1 and len(given) > S.n_objects
+    if more and not isinstance(statements, Statements):
+        S = Statements(S.triples, n_objects=len(given), kind=S.kind)
     S = S.at_random()
     _require_central(S, "count_classes")
     labels = _check_labels(given, S.n_objects, n_classes)
@@ -125,12 +128,6 @@ def _count_classes_small(
         counted.append(np.bincount(cell, minlength=n * n_classes).reshape(shape))
     singled = counted[0].astype(np.int64)
     return singled, singled + counted[1] + counted[2]
-
-
-def _named_by(statements: StatementsLike, y: IntArray) -> Statements:
-    S = as_statements(statements, "central")
-    more = S._names is None and y.ndim == 1 and len(y) > S.n_objects
-    return Statements(S.triples, n_objects=len(y), kind=S.kind) if more else S
 
 
 def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:

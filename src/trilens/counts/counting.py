@@ -25,20 +25,13 @@ _TASK_FILES = 64
 
 @dataclass(frozen=True)
 class CountReport:
-    """How a count went.
+    """How a count went."""
 
-    Attributes
-    ----------
-    partitions : int
-        Files, and parts of large Parquet files.
-    resumed : int
-        Of these, those whose counts were found in the checkpoint folder.
-    passes : int
-        Two where pairs or classes are counted, which need the objects beforehand.
-    """
-
+    #: Files, and parts of large Parquet files.
     partitions: int
+    #: Of these, those whose counts were found in the checkpoint folder.
     resumed: int
+    #: Two where pairs or classes are counted, which need the objects beforehand.
     passes: int
 
 
@@ -109,12 +102,10 @@ def _refuse_nothing(found: Counted, plan: Plan, part: Partition) -> None:
             parameter="where",
         )
     # a typed table may be empty on purpose, as where it is read
-    if not found.n_objects and not found.n_skipped and _is_text(part):
+    if found.n_objects or found.n_skipped:
+        return
+    if part.path == "-" or sources(part.path)[0].format == "text":
         raise FormatError(f"{part.path} has no statements; it needs one row for each")
-
-
-def _is_text(part: Partition) -> bool:
-    return part.path == "-" or sources(part.path)[0].format == "text"
 
 
 class _Run:

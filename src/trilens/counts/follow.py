@@ -23,29 +23,18 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True)
 class Look:
-    """What one look at the folder found.
+    """What one look at the folder found."""
 
-    Attributes
-    ----------
-    counted : int
-        Files that were new.
-    files : int
-        Files that are counted by now.
-    statements : int
-    changed : tuple of str
-        Files that changed after they were counted, or are gone: their counts stay as they were.
-    skipped : int
-        Rows that were skipped at this look.
-    left_out : tuple of str
-        What was skipped, the first of it, and the files that could not be read: these are
-        tried again at the next look.
-    """
-
+    #: Files that were new, and those that are counted by now.
     counted: int
     files: int
     statements: int
+    #: Files that changed after they were counted, or are gone: their counts stay as they were.
     changed: tuple[str, ...] = ()
+    #: Rows that were skipped at this look.
     skipped: int = 0
+    #: What was skipped, the first of it, and the files that could not be read: these are tried
+    #: again at the next look.
     left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -187,19 +187,11 @@ class Plan:
 
     def identity(self) -> bytes:
         """A hash of everything that decides what a partition's counts are."""
-        options = self.options
+        questions = self.options.questions
         said = [
             VERSION,
-            options.kind,
-            repr(options.columns),
-            options.header,
-            options.counts_from,
-            options.unit,
-            options.passes_over,
-            options.preset,
-            options.reason_random,
-            sorted(options.listed),
-            options.encoding,
+            repr(self.options),
+            None if questions is None else [repr(questions), questions.of, questions.anchors],
             self.skip_bad,
             None if self.objects is None else [self.objects.known_names, self.objects.keys],
             self.n_objects,

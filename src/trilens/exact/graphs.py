@@ -75,7 +75,8 @@ def k_rng(
     width = None if sigma is None else real_number("sigma", sigma, positive=True)
     sample = Sample(D, metric, metric_params)
     n, threads = sample.n, thread_count(n_threads)
-    boxes = _in_few_dimensions(sample)
+    euclidean = ALIASES.get(str(sample.metric), sample.metric) == "euclidean" and not sample.params
+    boxes = euclidean and sample.points is not None and sample.points.shape[1] <= FEW
     few = n <= (SWEPT if boxes else SWEPT_PAIRS)
     if few or sample.points is None or sample.metric == "fermat":
         pairs, sizes = _swept(sample, k, threads, progress)
@@ -96,14 +97,6 @@ def k_rng(
     graph: csr_array = csr_array(coo_array((np.r_[weights, weights], both), shape=(n, n)))
     graph.sort_indices()
     return graph
-
-
-def _in_few_dimensions(sample: Sample) -> bool:
-    points = sample.points
-    name = ALIASES.get(str(sample.metric), sample.metric)
-    return (
-        name == "euclidean" and not sample.params and points is not None and points.shape[1] <= FEW
-    )
 
 
 def _swept(sample: Sample, k: int, threads: int, progress: Progress | None) -> _Edges:

@@ -83,7 +83,8 @@ class PointRows:
                 b1 = min(b + TILE, self.n)
                 # whole tiles even where fewer rows are wanted: the same call every time
                 if a == b:
-                    tile = self._upper(a, a1)
+                    upper = np.triu(self._tile(a, a1, a, a1), 1)
+                    tile = upper + upper.T
                 elif a < b:
                     tile = self._tile(a, a1, b, b1)
                 else:
@@ -95,10 +96,6 @@ class PointRows:
 
     def _tile(self, a: int, a1: int, b: int, b1: int) -> FloatArray:
         return self.distance(self.points[a:a1], self.points[b:b1])
-
-    def _upper(self, a: int, a1: int) -> FloatArray:
-        upper = np.triu(self._tile(a, a1, a, a1), 1)
-        return upper + upper.T
 
     def between(self, i: AnyArray, j: AnyArray) -> FloatArray:
         return np.array([self._one(*sorted(pair)) for pair in zip(i, j, strict=True)])

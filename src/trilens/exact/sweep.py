@@ -112,11 +112,12 @@ class _Sweep:
         self.source, self.sizes, self.lenses, self.take = source, sizes, lenses, take
         self.threads, self.n, self.lock = threads, source.n, Lock()
         n = self.n
-        # lengths of paths, scores: the numbers themselves are ranks, and short ones
-        self.integers = isinstance(source, MatrixRows) and _small_integers(source.D)
-        self.top = (
-            int(source.D.max()) if isinstance(source, MatrixRows) and self.integers else n - 1
-        )
+        self.top, self.integers = n - 1, False
+        if isinstance(source, MatrixRows) and source.D.dtype.kind in "iu":
+            most = int(source.D.max())
+            if most <= min(MOST_OBJECTS, 8 * n + 1024):
+                # lengths of paths, scores: the numbers themselves are ranks, and short ones
+                self.top, self.integers = most, True
         self.bits = max(3, int(self.top + 1).bit_length())
         self.chunks = -(-n // self.kernels.CHUNK)
         self.slab = self._slab_rows()
@@ -251,8 +252,3 @@ def row_ranks(D: AnyArray, ranks: AnyArray) -> AnyArray:
         ranks[i, order] = dense
         tops[i] = dense[-1]
     return tops
-
-
-def _small_integers(D: AnyArray) -> bool:
-    """Whether the numbers themselves can serve as ranks: lengths of paths, scores."""
-    return D.dtype.kind in "iu" and int(D.max()) <= min(MOST_OBJECTS, 8 * len(D) + 1024)

@@ -7,6 +7,8 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from operator import eq
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -117,7 +119,11 @@ def _matrices(found: dict[str, Any]) -> tuple[dict[str, list[Any]], list[str]] |
     # answers_diff goes with agreement_diff
     _, three, votes = max(
         (each for each in pairs if each[0] == most),
-        key=lambda each: (wide[each[2]] == 2, _common_end(each[1], each[2]), -len(each[1])),
+        key=lambda each: (
+            wide[each[2]] == 2,
+            len([*takewhile(bool, map(eq, each[1][::-1], each[2][::-1]))]),
+            -len(each[1]),
+        ),
     )
     n = wide[votes]
     names = ("anchor", "shown_1", "shown_2") if n == 2 else ("shown_1", "shown_2", "shown_3")
@@ -129,18 +135,10 @@ def _matrices(found: dict[str, Any]) -> tuple[dict[str, list[Any]], list[str]] |
 
 def _width(value: Any) -> int | None:
     """How many cells each row of a matrix has; None for anything else."""
-    if not isinstance(value, list) or not value or not all(isinstance(v, list) for v in value):
+    if not _is_rows(value):
         return None
     widths = {len(row) for row in value}
-    flat = not any(isinstance(cell, dict | list) for row in value for cell in row)
-    return widths.pop() if len(widths) == 1 and flat else None
-
-
-def _common_end(one: str, other: str) -> int:
-    n = 0
-    while n < min(len(one), len(other)) and one[-1 - n] == other[-1 - n]:
-        n += 1
-    return n
+    return widths.pop() if len(widths) == 1 else None
 
 
 def _next_answers(found: Any) -> tuple[dict[str, list[Any]], str] | None:
@@ -365,13 +363,7 @@ def _is_rows(found: Any) -> bool:
 
 
 def _is_columns(found: dict[str, Any]) -> bool:
-    values = list(found.values())
-    return (
-        len(values) >= 3
-        and all(isinstance(value, list) for value in values)
-        and len({len(value) for value in values}) == 1
-        and not any(isinstance(cell, dict | list) for value in values for cell in value)
-    )
+    return len(found) >= 3 and _width(list(found.values())) is not None
 
 
 def _of_pandas(found: dict[str, Any]) -> dict[str, Any]:
@@ -425,11 +417,7 @@ def _records(found: Sequence[Any], label: str) -> Iterator[dict[str, Any]]:
                 f"{label}, record {number:,}: {one_line(json.dumps(one), 40)} is not a JSON "
                 f'object; every record must be one, such as {{"central": "a", ...}}'
             )
-        inside = [
-            name
-            for name, value in one.items()
-            if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
-        ]
+        inside = [name for name, value in one.items() if _are_records(value)]
         if len(inside) == 1:
             shared = {name: value for name, value in one.items() if name != inside[0]}
             for each in _records(one[inside[0]], label):

@@ -23,37 +23,24 @@ _FIRST = 5
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at a file found.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns; their numbers where the file has no header.
-    values : tuple of tuple of str
-        The first three different values of each.
-    roles : dict
-        What each column holds that is known by its name, by the names of the columns.
-    columns : str
-        What was given as ``columns=``, and suffices; empty where the names do.
-    kind : str or None
-        The kind, where the file or the caller says it.
-    first : tuple of (str, str, str)
-        The first statements, as they are read.
-    raters : tuple of str or None
-        Who gave them.
-    problem : TrilensError or None
-        Why the file cannot be read so.
-    """
+    """What a first look at a file found."""
 
     file: str
     header: bool
+    #: Of the columns; their numbers where the file has no header.
     names: tuple[str, ...]
+    #: The first three different values of each.
     values: tuple[tuple[str, ...], ...]
+    #: What each column holds that is known by its name, by the names of the columns.
     roles: Mapping[str, str]
+    #: What was given as ``columns=``, and suffices; empty where the names do.
     columns: str
+    #: Where the file or the caller says it.
     kind: Kind | None = None
+    #: The first statements, as they are read, and who gave them.
     first: tuple[tuple[str, str, str], ...] = ()
     raters: tuple[str, ...] | None = None
+    #: Why the file cannot be read so.
     problem: TrilensError | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -44,7 +44,11 @@ def open_array(source: Source, options: ReadOptions) -> NamedTable:
 
 def open_matlab(source: Source, options: ReadOptions) -> NamedTable:
     """A MATLAB file: its one (m, 3) matrix, or the variable after ``::``."""
-    arrays = _matlab(source)
+    data = source.read()
+    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
+        raise FormatError(f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')")
+    with decoding(source, "a MATLAB file"):
+        arrays = read_matlab(data)
     if options.preset == "cblearn":
         return open_pair(source, options, arrays)
     part = source.part_of("variable", arrays)
@@ -148,14 +152,6 @@ def _three(cells: AnyArray, names: tuple[str, ...]) -> Any:
         )
     except (pa.ArrowException, UnicodeError) as error:
         raise FormatError(f"the array makes no table: {one_line(error)}") from error
-
-
-def _matlab(source: Source) -> dict[str, AnyArray]:
-    data = source.read()
-    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
-        raise FormatError(f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')")
-    with decoding(source, "a MATLAB file"):
-        return read_matlab(data)
 
 
 def open_archive(source: Source, options: ReadOptions) -> NamedTable:

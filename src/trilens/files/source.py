@@ -433,8 +433,12 @@ def is_known(name: str) -> bool:
 def _members(source: Source) -> list[Source]:
     """The files in an archive; any other source is itself."""
     by_name = source.path is not None and source.path.suffix.lower() == ".zip"
-    if not by_name and (source.ending in ENDINGS or not _is_zip(source)):
-        return [source]
+    if not by_name:
+        if source.ending in ENDINGS:
+            return [source]
+        with source.open() as stream:
+            if stream.read(4) != _ZIP:
+                return [source]
     archive = _archive(source)
     names = _names_in(archive)
     if not by_name and names and all(name.endswith(".npy") for name in names):
@@ -495,11 +499,6 @@ def decoding(source: Source, what: str) -> Iterator[None]:
 def _data_of(names: Sequence[str]) -> list[str]:
     """Those files of an archive that may hold answers; all, where none has a known ending."""
     return [name for name in names if is_known(_last(name))] or list(names)
-
-
-def _is_zip(source: Source) -> bool:
-    with source.open() as stream:
-        return stream.read(4) == _ZIP
 
 
 def is_url(name: str) -> bool:

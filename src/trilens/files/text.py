@@ -378,12 +378,13 @@ def _object_columns(
         return by_default
     if spec.names is not None:
         return [i for i, role in roles(spec.names).items() if role.name not in OPTIONAL]
-    if spec.wants_header(first):
+    by_name = spec.by_name(first)
+    if not by_name and any(not column.isdigit() for _, column in spec.mapping or ()):
         seen = options.header
         if seen is None:
             seen = has_header(first, rows, None, by_default, options.listed)
         spec.positions(first if seen else None, len(first), label)
-    if spec.by_name(first):
+    if by_name:
         return by_default
     mapped = spec.positions(None, len(first), label)
     named = [at for role, at in mapped.items() if role not in (*OPTIONAL, "ms")]

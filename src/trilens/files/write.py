@@ -140,7 +140,7 @@ def _check_names(S: Statements, ending: str, text: bool) -> None:
             problem = "has a NUL character, which text files cannot hold"
         elif ending in _SEPARATORS and not decimals and without_zero(name) != name:
             problem = f"would be taken for {without_zero(name)}"
-        elif not _encodable(name):
+        elif any("\ud800" <= c <= "\udfff" for c in name):
             problem = "is not valid Unicode (a lone surrogate)"
         else:
             continue
@@ -148,14 +148,6 @@ def _check_names(S: Statements, ending: str, text: bool) -> None:
             f"the object {quoted(name)} {problem} in a {ending} file; rename it"
             + ("" if ENDINGS[ending] == "npz" else " or write .npz")
         )
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:

@@ -98,11 +98,6 @@ class Batch:
         return int(self.objects.num_rows)
 
     @property
-    def n_columns(self) -> int:
-        """The columns that name objects."""
-        return int(self.objects.num_columns)
-
-    @property
     def integers(self) -> bool:
         """Whether the names are integers."""
         return bool(pa.types.is_integer(self.objects.schema.field(0).type))
@@ -163,7 +158,13 @@ class Batch:
             return self._known_places(column, strict)
         if role == "reason":
             return self._chosen(column)
-        return _integers_or_text(column, self.words)
+        # int64 where every cell is an integer in its plain form, text otherwise
+        if pa.types.is_integer(column.type) and not column.null_count:
+            return numbers_in(column).astype(np.int64, copy=False)
+        at, values = parts(column)
+        if len(at) and at.min() >= 0 and all(v and _INTEGER_TEXT.fullmatch(v) for v in values):
+            return np.array([int(value) for value in values], dtype=np.int64)[at]
+        return texts_of(column, self.words)
 
     def _chosen(self, column: Any) -> AnyArray:
         """Whether each question was chosen by earlier answers; a missing reason is none."""
@@ -352,16 +353,6 @@ def texts_of(column: Any, words: bool = False) -> AnyArray:
         ]
     # the last value serves the index -1 of a missing cell
     return text_array([*(value or "" for value in values), ""])[at]
-
-
-def _integers_or_text(column: Any, words: bool) -> AnyArray:
-    """int64 where every cell is an integer in its plain form, text otherwise."""
-    if pa.types.is_integer(column.type) and not column.null_count:
-        return numbers_in(column).astype(np.int64, copy=False)
-    at, values = parts(column)
-    if len(at) and at.min() >= 0 and all(v and _INTEGER_TEXT.fullmatch(v) for v in values):
-        return np.array([int(value) for value in values], dtype=np.int64)[at]
-    return texts_of(column, words)
 
 
 def sound(

@@ -188,11 +188,9 @@ def is_missing(value: Any) -> bool:
 
 
 def _as_text(value: Any) -> str:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return ""
     if isinstance(value, (float, np.floating)):
-        if isnan(value):
-            return ""
         # a whole number beside a missing one: the type of the array is not what was written
         return f"{value:.0f}" if value % 1 == 0 else str(value)
     text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)

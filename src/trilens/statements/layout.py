@@ -76,38 +76,15 @@ def layout_error(label: str | None, problem: str) -> FormatError | StatementErro
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a table is to be read.
-
-    Parameters
-    ----------
-    kind, columns
-        As in `read_statements`.
-    header
-        Whether the first row of text names the columns; None: the rows tell.
-    counts_from
-        Where positions and line numbers begin, 0 or 1; None: they tell themselves.
-    passes_over
-        Whether a record that names none of the objects is no answer and no mistake.
-    skip_bad
-        Whether bad rows are left out and counted.
-    rater_from_name
-        Whether the name of a file is that of the rater.
-    reason_random
-        What the column ``reason`` calls questions that were asked at random; any other word then
-        stands for one that earlier answers chose.
-    encoding
-        Of text; None: UTF-8.
-    objects
-        The caller's list of objects.
-    questions
-        The objects that each question shows, where they stand in a table of their own.
-    """
+    """How a table is to be read; what the caller can say is as in `read_statements`."""
 
     kind: Kind | None = None
     columns: ColumnSpec | None = None
     header: bool | None = None
     counts_from: int | None = None
+    #: Of times that do not say it.
     unit: Literal["s", "ms"] | None = None
+    #: Whether a record that names none of the objects is no answer and no mistake.
     passes_over: bool = False
     preset: Preset | None = None
     skip_bad: bool = False
@@ -211,12 +188,6 @@ class ColumnSpec:
         return any(
             not column.isdigit() and self._position(column, first, 0) is not None
             for _, column in self.mapping or ()
-        )
-
-    def wants_header(self, first: Sequence[str]) -> bool:
-        """Whether the mapping names columns by names, of which the first row has none."""
-        return not self.by_name(first) and any(
-            not column.isdigit() for _, column in self.mapping or ()
         )
 
     @property

@@ -234,21 +234,18 @@ class ObjectList:
 
     def ids_of(self, rows: Batch) -> Int32Array:
         """``(m, 3)`` or ``(m, 4)`` ids of the objects in some rows."""
-        ids = np.empty((len(rows), rows.n_columns), dtype=np.int32)
+        ids = np.empty((len(rows), rows.objects.num_columns), dtype=np.int32)
         if not (rows.integers and self.integers):
             return self._ids_of_texts(rows, ids)
         for start, columns in rows.pieces():
             for j, values in enumerate(columns):
+                inside = values.min(initial=0) >= 0 and values.max(initial=0) < len(self._table)
+                found = self._table[values] if inside or not len(values) else None
+                if found is None or found.min(initial=0) < 0:
+                    raise rows.refused(stored=self)
                 # a row's ids lie side by side: all columns of a piece while it is in the cache
-                ids[start : start + len(values), j] = self._look_up(values, rows)
+                ids[start : start + len(values), j] = found
         return ids
-
-    def _look_up(self, values: AnyArray, rows: Batch) -> Int32Array:
-        if not len(values) or (values.min() >= 0 and values.max() < len(self._table)):
-            ids: Int32Array = self._table[values]
-            if not len(ids) or ids.min() >= 0:
-                return ids
-        raise rows.refused(stored=self)
 
     def _ids_of_texts(self, rows: Batch, ids: Int32Array) -> Int32Array:
         columns = rows.texts()
@@ -416,13 +413,10 @@ class Names:
             plain = n == 0 or values[-1] == n - 1
             return ObjectList(None, n) if plain else ObjectList.of(map(str, values.tolist()))
         self._turn_to_text()
-        self._refuse_doubtful()
-        return ObjectList.of(ordered_names(list(dict.fromkeys([*before, *self._ids]))))
-
-    def _refuse_doubtful(self) -> None:
         if self._doubtful and all(map(is_integer, self._ids)):
             name, place = next(iter(self._doubtful.items()))
             raise negative(place, name)
+        return ObjectList.of(ordered_names(list(dict.fromkeys([*before, *self._ids]))))
 
 
 def negative(place: str, name: str) -> StatementError:

@@ -143,11 +143,6 @@ def _filled_in(names: Sequence[str], at: Mapping[str, int], wanted: Sequence[str
     )
 
 
-def _is_decimal(cell: str) -> bool:
-    number = as_number(cell)
-    return isfinite(number) and number % 1 != 0
-
-
 def stranger(rows: Sequence[Sequence[str]]) -> str:
     """Why three columns do not hold objects of one pool, in words; empty where they may.
 
@@ -159,7 +154,8 @@ def stranger(rows: Sequence[Sequence[str]]) -> str:
     columns = [[row[i].strip() for row in whole] for i in range(3)]
     values = [{cell for cell in column if not is_missing(cell)} for column in columns]
     for i in range(3) if n >= _FEW else ():
-        if sum(map(_is_decimal, columns[i])) > 0.1 * n:
+        numbers = filter(isfinite, map(as_number, columns[i]))
+        if sum(number % 1 != 0 for number in numbers) > 0.1 * n:
             return f"column {i + 1} holds numbers with decimals"
         one, other = (values[j] for j in range(3) if j != i)
         fewer = min(len(one), len(other))

@@ -22,23 +22,15 @@ Unfold = Literal["some", "votes", "count", "questions", "titles", "blocks"]
 
 @dataclass(frozen=True)
 class LayoutRule:
-    """Columns that make statements.
+    """Columns that make statements."""
 
-    Parameters
-    ----------
-    holds
-        What such a file holds, in words.
-    required
-        The roles that must have a column; ``chosen|picks`` is one of them.
-    form
-        What the columns of objects are, in the order of ``required``.
-    unfold
-        How a row becomes statements, where it does not hold exactly one.
-    """
-
+    #: What such a file holds, in words.
     holds: str
+    #: The roles that must have a column; ``chosen|picks`` is one of them.
     required: tuple[str, ...]
+    #: What the columns of objects are, in the order of ``required``.
     form: Form = "statement"
+    #: How a row becomes statements, where it does not hold exactly one.
     unfold: Unfold | None = None
 
     def fits(self, there: Container[str]) -> bool:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trilens._tabular import and_list
-from trilens._typing import AnyArray, BoolArray
+from trilens._typing import BoolArray
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import KINDS, Kind
 from trilens.statements.batch import (
@@ -88,27 +88,18 @@ class RowGroups(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """Which rows and columns of a table are wanted.
+    """Which rows and columns of a table are wanted."""
 
-    Parameters
-    ----------
-    columns
-        The positions of the columns, and what for; they come in this order.
-    integers
-        Whether objects may come as integers where all are; text only.
-    block_bytes
-        About how many bytes at a time; None: all at once.
-    groups
-        Of tables that have them.
-    tests
-        Conditions that will be asked of the rows, by the positions of columns: a reader may
-        leave out rows of which it knows that they do not hold.
-    """
-
+    #: The positions of the columns, and what for; they come in this order.
     columns: Mapping[int, Use]
+    #: Whether objects may come as integers where all are; text only.
     integers: bool = True
+    #: About how many bytes at a time; None: all at once.
     block_bytes: int | None = None
+    #: Of tables that have them.
     groups: RowGroups | None = None
+    #: Conditions that will be asked of the rows, by the positions of columns: a reader may leave
+    #: out rows of which it knows that they do not hold.
     tests: tuple[tuple[int, Condition], ...] = ()
 
 
@@ -135,62 +126,41 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class NamedTable:
-    """Rows with named columns, wherever they lie: what every reader of a format makes.
+    """Rows with named columns, wherever they lie: what every reader of a format makes."""
 
-    Parameters
-    ----------
-    label
-        How messages name it; None for a table in memory, whose rows count from 0.
-    names
-        Of the columns; ``column 1``, ... where they have none.
-    read
-        Yields the rows that are wanted; each call from the first one on.
-    header
-        Whether the names stand in the table.
-    typed
-        Whether columns have types of their own; in text, every cell tells.
-    keeps_numbers
-        Whether raters that are numbers stay so; in files they are text.
-    tells_kind
-        Whether the kind that the names of the columns tell was meant.
-    metadata
-        Of the Arrow schema: the kind and the names of all objects, perhaps.
-    sample
-        The first rows as text, which tell what columns hold; by default they are read when asked.
-    header_row
-        The row with the names, where that is a row of text.
-    may_be_empty
-        Whether no rows may be meant; in text they are an accident.
-    has_groups
-        Whether it has row groups, of which some can be read alone.
-    notes
-        What to say of the file, such as which of its sheets was read.
-    titles
-        What else the columns are called, such as the questions below the names of Qualtrics.
-    read_from
-        Columns that others were made of, and those made beside the answers: they are not unused.
-    counted
-        What to say of empty answers, of which there are ``n``.
-    elsewhere
-        What to do if the answers are in another part of the file, such as another sheet.
-    """
-
+    #: How messages name it; None for a table in memory, whose rows count from 0.
     label: str | None
+    #: Of the columns; ``column 1``, ... where they have none.
     names: tuple[str, ...]
+    #: Yields the rows that are wanted; each call from the first one on.
     read: Callable[[Request], Iterator[Rows]] = field(repr=False)
+    #: Whether the names stand in the table.
     header: bool = True
+    #: Whether columns have types of their own; in text, every cell tells.
     typed: bool = True
+    #: Whether raters that are numbers stay so; in files they are text.
     keeps_numbers: bool = False
+    #: Whether the kind that the names of the columns tell was meant.
     tells_kind: bool = True
+    #: Of the Arrow schema: the kind and the names of all objects, perhaps.
     metadata: Mapping[bytes, bytes] | None = field(default=None, repr=False)
+    #: The first rows as text, which tell what columns hold; by default they are read when asked.
     sample: Sequence[Sequence[str]] | None = field(default=None, repr=False)
+    #: The row with the names, where that is a row of text.
     header_row: int | None = None
+    #: Whether no rows may be meant; in text they are an accident.
     may_be_empty: bool = True
+    #: Whether it has row groups, of which some can be read alone.
     has_groups: bool = False
+    #: What to say of the file, such as which of its sheets was read.
     notes: Mapping[str, str] = field(default_factory=dict)
+    #: What else the columns are called, such as the questions below the names of Qualtrics.
     titles: tuple[str, ...] = ()
+    #: Columns that others were made of, and those made beside the answers: they are not unused.
     read_from: frozenset[str] = frozenset()
+    #: What to say of empty answers, of which there are ``n``.
     counted: str = ""
+    #: What to do if the answers are in another part of the file, such as another sheet.
     elsewhere: str = ""
 
     @cached_property
@@ -320,50 +290,30 @@ class AnswerTable:
 
 @dataclass
 class Pass:
-    """One pass over a table: its batches, none of them empty, and what they showed.
-
-    Parameters
-    ----------
-    of : AnswerTable
-    fields
-        The roles besides the objects that are wanted, as far as there are columns.
-    extra
-        Further columns, by their names or numbers.
-    where
-        Conditions that must hold.
-    integers
-        Whether a batch whose objects are all called by plain integers comes as such, which is
-        fast; otherwise as text.
-    block_bytes
-        About how many bytes make a batch; None: all rows.
-    groups
-        Of tables that have them.
-
-    Attributes
-    ----------
-    notes : dict
-        What was decided by the values, once they have been read, by what it is about.
-    checks : list of Batch
-        Catch questions.
-    aside : Counter
-        How many answers of a survey are set aside, by the reason for the question.
-    faults : list of Fault
-        Rows that could not even be cut into cells, where bad rows are skipped.
-    slow : float or None
-        The median of times that are called seconds and hardly are.
-    """
+    """One pass over a table: its batches, none of them empty, and what they showed."""
 
     of: AnswerTable
+    #: The roles besides the objects that are wanted, as far as there are columns.
     fields: Sequence[str] = OPTIONAL
+    #: Further columns, by their names or numbers.
     extra: Sequence[str] = ()
+    #: Conditions that must hold.
     where: Sequence[Condition] = ()
+    #: Whether a batch whose objects are all plain integers comes as such, which is fast.
     integers: bool = True
+    #: About how many bytes make a batch; None: all rows.
     block_bytes: int | None = None
+    #: Of tables that have them.
     groups: RowGroups | None = None
+    #: What was decided by the values, once they have been read, by what it is about.
     notes: dict[str, str] = field(default_factory=dict)
+    #: Catch questions.
     checks: list[Batch] = field(default_factory=list)
+    #: How many answers of a survey are set aside, by the reason for the question.
     aside: Counter[str] = field(default_factory=Counter)
+    #: Rows that could not even be cut into cells, where bad rows are skipped.
     faults: list[Fault] = field(default_factory=list)
+    #: The median of times that are called seconds and hardly are.
     slow: float | None = None
     conditions: set[str] = field(default_factory=set)
     _empty: int = 0
@@ -506,7 +456,10 @@ class Pass:
             else:
                 column = as_text(rows.table.column(order[at]), self._layout.names[at], self._label)
                 values = texts_of(column, known.words)
-            good &= distinct_holds(condition, values)
+            # each different value is looked at once
+            encoded = pa.array(values).dictionary_encode()
+            each = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)[:-1]
+            good &= condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
         return rows.where(good)
 
     def _described(
@@ -737,15 +690,6 @@ def pooled(conditions: Sequence[str]) -> str:
     'conditions high and low are pooled'
     """
     return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} are pooled"
-
-
-def distinct_holds(condition: Condition, values: AnyArray) -> BoolArray:
-    """As `Condition.holds`, each different value looked at once."""
-    encoded = pa.array(values).dictionary_encode()
-    each = np.empty(len(encoded.dictionary), dtype=object)
-    each[:] = encoded.dictionary.to_pylist()
-    found: BoolArray = condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
-    return found
 
 
 def own_questions(reasons: Mapping[str, int]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -105,7 +104,7 @@ class Unfolding:
                         whole = rows.table.column(order[kept[at - made]])
                         columns.append(whole.take(pa.array(index, pa.int64())))
                 called = [names[at] for at in request.columns]
-                number = partial(_number_in, rows.number, index)
+                number = _renumbered(rows.number, index)
                 yield Rows(pa.table(columns, called), number, faults, empty)
 
         return replace(
@@ -155,8 +154,8 @@ class Unfolding:
         return found, index, tuple(faults), empty
 
 
-def _number_in(number: Callable[[int], int], index: Sequence[int], row: int) -> int:
-    return number(index[row])
+def _renumbered(number: Callable[[int], int], index: Sequence[int]) -> Callable[[int], int]:
+    return lambda row: number(index[row])
 
 
 def answer_table(table: NamedTable, options: ReadOptions) -> AnswerTable:

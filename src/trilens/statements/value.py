@@ -161,14 +161,6 @@ UNTOLD = (
 _POINTS = "trilens.exact takes points with metric=, and matrices of dissimilarities"
 
 
-def _about_shape(array: AnyArray) -> str:
-    """What somebody may have meant by an array that is no list of triples."""
-    if array.shape == (3,):
-        return "; a single statement is [[a, b, c]]"
-    square = array.ndim == 2 and len(array) == array.shape[1]
-    return f"; {_POINTS}" if square or array.dtype.kind == "f" else ""
-
-
 def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Iterable[str] | None]:
     """``(m, 3)`` ids, and the names, which rows of names bring with them."""
     refuse_strange(triples)
@@ -183,9 +175,13 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, 3), dtype=np.int32), names
     if array.ndim != 2 or array.shape[1] != 3:
+        meant = ""
+        if array.shape == (3,):
+            meant = "; a single statement is [[a, b, c]]"
+        elif array.dtype.kind == "f" or (array.ndim == 2 and len(array) == array.shape[1]):
+            meant = f"; {_POINTS}"
         raise StatementError(
-            f"statements must be an (m, 3) array of object ids, got shape {array.shape}"
-            + _about_shape(array)
+            f"statements must be an (m, 3) array of object ids, got shape {array.shape}{meant}"
         )
     if array.dtype.kind == "O" and all(map(is_whole, array.ravel().tolist())):
         array = np.array(array.tolist())
@@ -371,7 +367,10 @@ class Statements:
         else:
             given, names = id_array(triples if bare is None else bare, names)
             if kind is None and len(given):
-                _warn_of_kind()
+                from trilens.statements.reading import assumed_kind
+
+                text = str(TrilensError(f"an array of three columns: {assumed_kind('central')}"))
+                warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
@@ -849,33 +848,19 @@ def as_statements(statements: StatementsLike, kind: Kind | None = None) -> State
                 parameter="features",
             )
         return whole
-    untold = kind is None and _is_bare(given)
+    from trilens.statements.frames import bare_rows
+
+    is_frame = not isinstance(given, np.ndarray) and is_table(given)
+    untold = kind is None and (not is_frame or bare_rows(given) is not None)
     try:
         found = Statements(given, kind="central" if untold else kind)
     except TrilensError as error:
-        if is_table(given) and not isinstance(given, np.ndarray):
+        if is_frame:
             error.add_note("pass it to trilens.Statements(table, columns=..., kind=...)")
         raise
     if untold and len(found):
         raise KindError(UNTOLD, parameter="kind")
     return found
-
-
-def _is_bare(given: Any) -> bool:
-    """Whether rows of three objects are all there is, without columns that say what was asked."""
-    from trilens.statements.frames import bare_rows
-
-    if isinstance(given, np.ndarray) or not is_table(given):
-        return True
-    return bare_rows(given) is not None
-
-
-def _warn_of_kind() -> None:
-    """Warn that an array does not say which question was asked."""
-    from trilens.statements.reading import assumed_kind
-
-    text = str(TrilensError(f"an array of three columns: {assumed_kind('central')}"))
-    warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
 
 
 def statements_to_fit(
