@@ -213,22 +213,14 @@ def cells_of(statements: Statements, who: AnyArray | None) -> Cells:
 def agreement_between(statements: Statements, who: AnyArray | None) -> Agreement | None:
     """How often answers of two raters to the same question agree; None where there are none.
 
-    Parameters
-    ----------
-    statements : Statements
-    who : (m,) array or None
-        Who gave each answer. Where that is not known, all answers count as different raters'.
+    Where it is not known ``who`` gave each answer, all count as different raters'.
 
-    Notes
-    -----
     Pairs of answers are compared, and never an answer with the majority, to which it belongs.
     The variance is that of the questions' shares, plus that of the raters: the spread of the
     raters' own agreement with others (`spread`), which counts the more, the more of the pairs
     are one rater's. The interval is on the scale of log odds, with Student's quantile
     (`freedom_of`).
 
-    Examples
-    --------
     >>> S = Statements([[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]], kind="central")
     >>> found = agreement_between(S, np.array(["a", "b", "c", "a", "b"]))
     >>> round(found.share, 3), found.questions
@@ -254,13 +246,8 @@ def agreement_of(
 ) -> tuple[Agreement | None, Agreement | None, str | None]:
     """How often two raters agree, and one with themselves; and why the first is not known.
 
-    Questions that earlier answers chose are harder than others: they do not count.
-
-    Parameters
-    ----------
-    statements : Statements
-    counted : (m,) array of bool, optional
-        The answers that count; by default all.
+    Questions that earlier answers chose are harder than others: they do not count. The answers that
+    are ``counted``, by default all, are marked.
     """
     unit, who = raters_of(statements)
     only_one = False
@@ -379,20 +366,10 @@ def _own_part(
 def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
     """The variance of the raters' true levels, as large as three in four studies would show.
 
-    Parameters
-    ----------
-    own, count : (r,) array
-        The mean of each rater's values, and how many these are.
-    inside : float
-        The variance of values within a rater.
+    ``own`` are the means of the raters' values, (r,), ``count`` how many these are, and ``inside``
+    is their variance within a rater. It is where the squared deviations, each by its variance, add
+    up to the lower quartile of their distribution (Paule and Mandel, 1982, take its mean).
 
-    Notes
-    -----
-    Where the squared deviations, each by its variance, add up to the lower quartile of their
-    distribution (after Paule and Mandel, 1982, who take its mean).
-
-    Examples
-    --------
     >>> spread(np.array([0.5, 0.52, 0.49]), np.full(3, 100.0), 0.25)
     0.0
     >>> round(spread(np.array([0.2, 0.5, 0.8]), np.full(3, 100.0), 0.25), 3)
@@ -422,8 +399,6 @@ def freedom_of(one: float, of_one: float, other: float, of_other: float) -> floa
     (Graybill and Wang, 1980). Satterthwaite's are more where the variance of few happens to
     look small.
 
-    Examples
-    --------
     >>> round(freedom_of(1.0, 4, 0.0, 99)), round(freedom_of(1.0, 4, 1.0, 99))
     (4, 6)
     """
@@ -482,16 +457,9 @@ def reachable(agreement: float, kind: Kind, chances: FloatArray | None = None) -
     often as they do, and the mean of the largest is taken. Without them, all questions count as
     equally hard, and their wrong answers as equally frequent; that is the highest value possible.
 
-    Parameters
-    ----------
-    agreement : float
-        How often two raters agree.
-    kind : {"central", "odd", "closer"}
-    chances : (q, 3) array, for ``closer`` (q, 2), optional
-        The probability of each answer to each question, by a model.
+    ``agreement`` is how often two raters agree; ``chances``, (q, 3) or for ``closer`` (q, 2), are
+    the probabilities of the answers to each question, by a model.
 
-    Examples
-    --------
     >>> round(reachable(0.815, "central"), 3)
     0.9
     >>> clear, open_ = [0.98, 0.01, 0.01], [0.4, 0.3, 0.3]
@@ -525,12 +493,8 @@ def reachable_share(
 ) -> tuple[float | None, tuple[float, float] | None]:
     """What the best model could predict, with its interval; None where raters' agreement is.
 
-    Parameters
-    ----------
-    between : Agreement or None
-    statements : Statements
-    chances_of : callable, optional
-        The probabilities of a model, see `reachable`; each question is looked at once.
+    ``chances_of`` gives the probabilities of a model, see `reachable`; it looks at each question
+    once.
     """
     if between is None:
         return None, None
@@ -564,8 +528,6 @@ def disagreements(
     They are ordered by how many standard errors they lie below the mean, so that a question
     with two different answers does not come before one that divides many people.
 
-    Examples
-    --------
     >>> split = [[0, 1, 2]] * 10 + [[1, 0, 2]] * 10
     >>> S = Statements(split + [[3, 4, 5]] * 20, names=list("abcdef"), kind="central")
     >>> questions, pairs = disagreements(S, None)
@@ -629,8 +591,6 @@ def split_half(
 
     None where there are fewer than four objects, or a half has no answers about them.
 
-    Examples
-    --------
     >>> from trilens.simulate import study
     >>> S = study(n_statements=4000).statements
     >>> found = split_half(S, "rater", S.raters)

@@ -183,8 +183,6 @@ def design_effect(statements: Statements) -> DesignEffect | None:
     ch. 6 and 9). As one object's may rest on few answers, it counts as at least that of all
     objects together, and as at least 1.
 
-    Examples
-    --------
     >>> alike = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 2, kind="central")
     >>> design_effect(alike).factor.tolist()
     [1.0, 1.0, 1.0]

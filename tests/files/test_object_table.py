@@ -32,9 +32,8 @@ def test_all_that_is_known(objects, tmp_path):
     assert table.names == ("van", "ship", "ski")
     assert table.ids == ("7", "8", "9")
     assert table.labels == {"van": "road", "ship": "sea"}
-    assert table.alts["ski"] == "two skis"
     assert table.pictures == {"van": str(tmp_path / "pics" / "van.png"), "ski": "pics/ski.png"}
-    assert (table.feature_names, table.features.tolist()) == (("wheels",), [[4.0], [0.0], [0.0]])
+    assert table.features.tolist() == [[4.0], [0.0], [0.0]]
     assert read_object_table(pd.read_csv(objects)).labels == table.labels
     (block,) = read_features(objects).values()
     assert {name: row.tolist() for name, row in block.items()} == {

@@ -24,7 +24,7 @@ from trilens.counts.central import CentralCounts, count_places
 from trilens.counts.classes import ClassCounts, count_classes
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import LabelError, ParameterError
-from trilens.statements import Kind, StatementsLike, Summary, as_statements
+from trilens.statements import Kind, Statements, StatementsLike, Summary, as_statements
 
 #: Of the rows and files that were left out so many are kept in words.
 MOST_SKIPPED = 100
@@ -201,15 +201,22 @@ def counted(
     S = as_statements(statements, "central")
     if not isinstance(pairs, bool):
         raise wrong("pairs", pairs, "True or False")
-    classes: ClassCounts | None = None
-    class_names: tuple[str, ...] = ()
-    if labels is not None:
-        y, class_names = classes_of(S.names, labels)
-        classes = count_classes(S, y, len(class_names))
+    y, class_names = (None, ()) if labels is None else classes_of(S.names, labels)
+    return counted_under(S, pairs, y, class_names)
+
+
+def counted_under(
+    S: Statements,
+    pairs: bool,
+    y: Int32Array | None,
+    class_names: tuple[str, ...],
+    n_threads: int | None = None,
+) -> Counted:
+    """The same with the class of each object, where these are wanted."""
     return replace(
         Counted.of_places(S.kind, len(S), count_places(S), S._names),
-        pairs=count_pairs(S) if pairs else None,
-        classes=classes,
+        pairs=count_pairs(S, n_threads) if pairs else None,
+        classes=None if y is None else count_classes(S, y, len(class_names), n_threads),
         class_names=class_names,
     )
 

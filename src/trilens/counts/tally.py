@@ -9,10 +9,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.counts._threads import is_small
-from trilens.counts.central import count_places
-from trilens.counts.classes import count_classes
-from trilens.counts.counted import Counted
-from trilens.counts.pairs import count_pairs
+from trilens.counts.counted import Counted, counted_under
 from trilens.errors import StatementError
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
@@ -219,13 +216,7 @@ class KnownTally:
             self._waiting = [Statements(np.empty((0, 3), dtype=np.int32), n, names, self.kind)]
         S = self._waiting[0] if len(self._waiting) == 1 else concatenate(self._waiting)
         self._waiting = []
-        found = Counted.of_places(self.kind, len(S), count_places(S), names)
-        if self._with_pairs:
-            found = replace(found, pairs=replace(count_pairs(S, n_threads=1), names=None))
-        if self._labels is not None:
-            classes = count_classes(S, self._labels, len(self._class_names), n_threads=1)
-            found = replace(found, classes=classes)
-        found = replace(found, class_names=self._class_names)
+        found = counted_under(S, self._with_pairs, self._labels, self._class_names, n_threads=1)
         self._total = found if self._total is None else self._total + found
 
     def result(self) -> Counted:

@@ -61,17 +61,8 @@ class Look:
 
 
 def look_at(path: PathLike, columns: ColumnsLike | None = None, **reading: Any) -> Look:
-    """The columns of a file, and its first statements as they would be read.
+    """The columns of a file (of several, the first), and its first statements as they are read.
 
-    Parameters
-    ----------
-    path
-        A file; of several, the first one is looked at.
-    columns, reading
-        As in `read_statements`.
-
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "own.csv"
     >>> rows = ["who,x,y,z,w", "7,van,bus,car,bus", "8,bus,van,tram,bus"]
@@ -119,16 +110,10 @@ def mapping_of(
 ) -> str:
     """What to pass as ``columns=``, by which columns were shown, chosen and answered by whom.
 
-    Parameters
-    ----------
-    shown
-        The columns of the objects; of kind ``closer`` the anchor is the first.
-    answers
-        Those of the answer, several where several were chosen; one that is among those shown
-        holds the chosen object itself.
+    Of the columns of objects that were ``shown``, of kind ``closer`` the anchor is the first. Of
+    ``answers`` there are several where several were chosen; one that is among those shown holds the
+    chosen object itself.
 
-    Examples
-    --------
     >>> mapping_of(("a", "b", "c", "r", "who"), [0, 1, 2], [3], 4, "odd")
     'chosen=r,shown_1=a,shown_2=b,shown_3=c,rater=who'
     >>> mapping_of(("a", "b", "c"), [0, 1, 2], [2], None, "odd")

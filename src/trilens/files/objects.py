@@ -43,34 +43,19 @@ TOLD = _PICTURE | _LABEL | _ALT
 
 @dataclass(frozen=True, eq=False)
 class ObjectTable:
-    """What is known about the objects beside the answers.
+    """What is known about the objects beside the answers."""
 
-    Attributes
-    ----------
-    label
-        How messages name the table.
-    names : tuple of str
-    ids : tuple of str or None
-        What the answers call them, where that is not the name.
-    pictures : dict
-        The path or the address of the picture, by name.
-    labels : dict
-        The class, by name, of those that have one.
-    alts : dict
-        The picture in words, by name.
-    features : (n, d) array
-    feature_names : tuple of str
-        The columns of numbers.
-    """
-
+    #: How messages name the table.
     label: str
     names: tuple[str, ...]
+    #: What the answers call them, where that is not the name.
     ids: tuple[str, ...] | None
+    #: The path or the address of the picture, by name.
     pictures: dict[str, str]
+    #: The class, by name, of those that have one.
     labels: dict[str, str]
-    alts: dict[str, str]
+    #: The columns of numbers, (n, d).
     features: FloatArray
-    feature_names: tuple[str, ...]
 
     @property
     def listed(self) -> ObjectList:
@@ -89,8 +74,6 @@ def read_object_table(objects: ObjectsLike) -> ObjectTable | None:
     path or an address), ``label`` (its class) and ``alt`` (the picture in words), as far as they
     are known; further columns of numbers are features. None where it is a plain list of names.
 
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "objects.csv"
     >>> _ = file.write_text(
@@ -133,7 +116,7 @@ def _object_table(table: SmallTable) -> ObjectTable:
         return next((i for i, cell in enumerate(keys) if cell in known), None)
 
     at_id, at_name, at_label = column(_ID), column(_NAME), column(_LABEL)
-    at_picture, at_alt = column(_PICTURE), column(_ALT)
+    at_picture = column(_PICTURE)
     if at_name is None and at_id is not None:  # an id with a label, or a file: that is its name
         at_name, at_label = (at_label, None) if at_label is not None else (at_picture, None)
     if at_name is None:
@@ -173,7 +156,7 @@ def _object_table(table: SmallTable) -> ObjectTable:
         for name, picture in pictures.items():
             if "://" not in picture and not os.path.isabs(picture) and (folder / picture).is_file():
                 pictures[name] = str(folder / picture)
-    taken = {at_id, at_name, at_label, at_picture, at_alt}
+    taken = {at_id, at_name, at_label, at_picture}
     numbers = [
         i
         for i in range(len(header))
@@ -186,9 +169,7 @@ def _object_table(table: SmallTable) -> ObjectTable:
         None if at_id is None else tuple(cells[at_id] for cells, _ in rows),
         pictures,
         told(at_label),
-        told(at_alt),
         features.reshape(len(rows), len(numbers)),
-        tuple(header[i] for i in numbers),
     )
 
 

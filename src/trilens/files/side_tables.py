@@ -112,18 +112,8 @@ def read_labels(path: PathLike) -> Labels:
 def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
     """The label of each of these objects, in their order; None for the unlabeled.
 
-    Parameters
-    ----------
-    labels
-        From `read_labels`, or any mapping from names to labels.
+    Labels of other objects are refused.
 
-    Raises
-    ------
-    LabelError
-        Where the labels name an object that is not among these.
-
-    Examples
-    --------
     >>> labels_by_name(["a", "b", "c"], {"c": "red"})
     [None, None, 'red']
     """
@@ -159,19 +149,12 @@ def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str 
 
 
 def read_groups(path: PathLike, columns: str | None = None) -> dict[str, str]:
-    """The group of each rater.
+    """The group of each rater, from a table with a row for each.
 
-    Parameters
-    ----------
-    path
-        A table with a row for each rater.
-    columns : str, optional
-        Which columns it has: the groups' (``"country"``), or both
-        (``"rater=code,group=country"``). By default ``rater`` (or another name for it) and
-        ``group``; or, of two columns, the other one.
+    ``columns`` says where: in the groups' column (``"country"``), or in both
+    (``"rater=code,group=country"``). By default ``rater`` (or another name for it) and ``group``;
+    or, of two columns, the other one.
 
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("vp,age,country\\n1,30,DE\\n2,41,FR\\n")
@@ -265,8 +248,6 @@ QuestionsLike: TypeAlias = PathLike | Any
 def question_table(given: QuestionsLike | Questions | None) -> Questions | None:
     """The caller's questions: a file of any format, or a table in memory.
 
-    Examples
-    --------
     >>> question_table({"id": ["Q1"], "a": ["van"], "b": ["bus"], "c": ["car"]}).of
     {'Q1': ('van', 'bus', 'car')}
     """

@@ -68,20 +68,11 @@ def small_table(
     *,
     separators: Sequence[str] = SEPARATORS,
 ) -> SmallTable:
-    """A small table: a file of any format, or a table in memory.
+    """A small table: a file of any format, or a pandas, polars or Arrow table in memory.
 
-    Parameters
-    ----------
-    given : path, Source, or a pandas, polars or Arrow table
-    holds : str
-        What such a file holds, in words.
-    refusal : class
-        The error for text that is empty or no text.
-    separators : sequence of str
-        What may stand between the cells of text.
+    ``holds`` says in words what such a file holds, for the ``refusal`` of text that is empty or no
+    text; ``separators`` are what may stand between the cells of text.
 
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
     >>> _ = file.write_text("object;label\\n44;ordinary\\n\\n15;sports\\n")

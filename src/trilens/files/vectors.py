@@ -205,16 +205,9 @@ def read_matched_matrix(
 ) -> tuple[FloatArray, bool]:
     """A matrix of numbers, and whether it was matched by names: ``.npy``, or text.
 
-    Text may have names in the first row and column, as `trilens embed --distances` writes it.
+    Text may have names in the first row and column, as `trilens embed --distances` writes it;
+    ``objects`` is then the order in which they are wanted, and some may be left out.
 
-    Parameters
-    ----------
-    path : path
-    objects : sequence of str, optional
-        The order in which the objects of a file with names are wanted; some may be left out.
-
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "distances.csv"
     >>> _ = file.write_text(",a,b,c\\na,0,1,2\\nb,1,0,3\\nc,2,3,0\\n")

@@ -63,16 +63,11 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
 def question_keys(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
     """A number for the question that each statement answers, and how it was answered.
 
-    Returns
-    -------
-    key : (m,) int64
-        Equal for statements about the same triple (for ``closer``: the same anchor and the
-        same pair); in the order of the sorted triples, and below 2**61.
-    answer : (m,) int8
-        Which of the triple's objects was singled out (for ``closer``: was the near one),
-        counted in the order of their ids.
-    triple : (m, 3) int64
-        The objects of each statement, sorted (for ``closer``: the anchor, then the sorted pair).
+    The keys, (m,) int64, are equal for statements about the same triple (for ``closer``: the same
+    anchor and the same pair), in the order of the sorted triples, and below 2**61. The answers,
+    (m,) int8, say which of the triple's objects was singled out (for ``closer``: was the near one),
+    counted in the order of their ids. The triples, (m, 3) int64, are the objects of each statement,
+    sorted (for ``closer``: the anchor, then the sorted pair).
     """
     T = statements.triples.astype(np.int64)
     if statements.kind == "closer":
@@ -92,14 +87,8 @@ def question_keys(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]
 def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
     """The questions that were asked, numbered from 0 on in the order of their triples.
 
-    Returns
-    -------
-    question : (m,) int64
-        Which one each statement answers.
-    answer : (m,) int8
-        See `question_keys`.
-    triple : (q, 3) int64
-        The objects of each question.
+    Which one each statement answers, (m,), and how (see `question_keys`); and the objects of each
+    question, (q, 3).
     """
     key, answer, triple = question_keys(statements)
     _, index, question = np.unique(key, return_index=True, return_inverse=True)
