@@ -39,14 +39,7 @@ class Database:
         """For the connections that write: on SQLite one, held by one thread at a time."""
         if self.url is not None:
             # said here too: a server may be set up to acknowledge before the disk has it
-            options = _PATIENCE | {"options": "-c synchronous_commit=on"}
-            return create_engine(
-                self.url,
-                pool_size=size,
-                max_overflow=0,
-                hide_parameters=True,
-                connect_args=options,
-            )
+            return _postgresql(self.url, size, {"options": "-c synchronous_commit=on"})
         assert self.file is not None
         keep_private(self.file)
         return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
@@ -54,15 +47,8 @@ class Database:
     def readers(self, size: int = 4) -> Engine:
         """For connections that only read."""
         if self.url is not None:
-            return create_engine(
-                self.url,
-                pool_size=size,
-                max_overflow=0,
-                pool_pre_ping=True,
-                hide_parameters=True,
-                connect_args=_PATIENCE,
-                execution_options={"postgresql_readonly": True},
-            )
+            read_only = {"postgresql_readonly": True}
+            return _postgresql(self.url, size, execution_options=read_only, pool_pre_ping=True)
         return _sqlite(self.sqlite_uri("ro"), "BEGIN", _READER, pool_size=size)
 
     def sqlite_uri(self, mode: str) -> str:
@@ -206,9 +192,6 @@ def _check_version(connection: Connection) -> None:
         raise SurveyError("the database was made by a newer version of trilens; upgrade trilens")
 
 
-#: A PostgreSQL server that does not answer is an error after so many seconds.
-_PATIENCE: dict[str, Any] = {"connect_timeout": 30}
-
 #: The writer's promise: a commit returns when the disk has it.
 _WRITER = (
     "journal_mode=WAL",
@@ -218,6 +201,16 @@ _WRITER = (
     "secure_delete=ON",  # what is erased is overwritten, not only let go
 )
 _READER = ("query_only=ON", "busy_timeout=10000")
+
+
+def _postgresql(
+    url: URL, size: int, arguments: dict[str, str] | None = None, **options: Any
+) -> Engine:
+    # a server that does not answer is an error after so many seconds
+    patient: dict[str, Any] = {"connect_timeout": 30} | (arguments or {})
+    return create_engine(
+        url, pool_size=size, max_overflow=0, hide_parameters=True, connect_args=patient, **options
+    )
 
 
 def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) -> Engine:

@@ -290,10 +290,8 @@ def questionnaire(connection: Connection, study: Study) -> pa.Table:
 def _one_type(values: list[Any]) -> pa.Array:
     """Numbers where all are; else texts, several that were chosen in one cell."""
     known = [value for value in values if value is not None]
-    if known and all(isinstance(value, int) for value in known):
-        return pa.array(values, pa.int64())
     if known and all(isinstance(value, (int, float)) for value in known):
-        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+        return pa.array(values)
     cells = [v if v is None else "; ".join(v) if isinstance(v, list) else str(v) for v in values]
     return pa.array(cells, pa.string())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -126,20 +127,12 @@ class Counted(Summable):
             )
         names, n = union(self.known_names, self.n_objects, other.known_names, other.n_objects)
         a, b = self.among(names, n), other.among(names, n)
-        return Counted(
-            kind=self.kind,
-            statements=self.statements + other.statements,
-            first=a.first + b.first,
-            rest=a.rest + b.rest,
-            near=None if a.near is None or b.near is None else a.near + b.near,
-            known_names=names,
-            pairs=None if a.pairs is None or b.pairs is None else a.pairs + b.pairs,
-            classes=None if a.classes is None or b.classes is None else a.classes + b.classes,
-            class_names=self.class_names,
-            skipped=skipped,
-            n_skipped=n_skipped,
-            files=files,
-        )
+        sums: dict[str, Any] = {
+            what: None if getattr(a, what) is None else getattr(a, what) + getattr(b, what)
+            for what in ("statements", "first", "rest", "near", "pairs", "classes")
+        }
+        told = {"known_names": names, "skipped": skipped, "n_skipped": n_skipped, "files": files}
+        return replace(a, **(sums | told))
 
     def summary(self) -> Summary:
         """What `Statements.summary` says; what counts do not know is None."""

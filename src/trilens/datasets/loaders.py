@@ -18,6 +18,7 @@ from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.datasets.registry import about
 from trilens.errors import DatasetError, MissingExtraError
 from trilens.statements import Statements
+from trilens.statements.value import chosen_first
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -133,10 +134,9 @@ def _all_things(path: Path) -> tuple[AnyArray, dict[str, Any]]:
     odd = table["choice"].to_numpy() - 1
     if odd.min() < 0 or odd.max() > 2:
         raise DatasetError(f"{path}: the choice is not always 1, 2 or 3")
-    order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[odd]
     seconds = table["RT"].to_numpy(zero_copy_only=False) / 1000
     rest = {"raters": table["subject_id"].to_numpy(), "seconds": seconds, "places": odd}
-    return np.take_along_axis(images, order, axis=1).astype(np.int32), rest
+    return chosen_first(images, odd).astype(np.int32), rest
 
 
 # ---- food, materials, musicians -----------------------------------------------------------------

@@ -23,12 +23,12 @@ from trilens.files.text import open_text
 from trilens.kinds import KINDS, Kind, columns
 from trilens.statements import Statements
 from trilens.statements.cells import cell_text
-from trilens.statements.columns import are_whole, as_written
+from trilens.statements.columns import are_whole, as_written, checked_field
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, NamedTable, named_table
-from trilens.statements.value import check_ids, checked_field, count_objects
+from trilens.statements.value import check_ids, count_objects
 
 _X = ("X", "triplets", "triplet", "data", "queries", "triples")
 _Y = ("y", "response", "responses", "answers", "target")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Integral
 from os import PathLike
@@ -114,23 +114,6 @@ def as_list(values: Any, what: str) -> list[Any]:
         raise ParameterError(f"{what} must be a list, not {type(values).__name__}") from None
 
 
-def column_of(
-    values: ArrayLike | None, m: int, what: str, made: Callable[[AnyArray], AnyArray]
-) -> AnyArray | None:
-    if values is None:
-        return None
-    try:
-        given = as_array(values, what)
-    except ParameterError as error:
-        raise StatementError(f"{error}; there must be one value for each statement") from None
-    if given.shape != (m,):
-        raise StatementError(f"{what} has shape {given.shape}; there are {m} statements")
-    column = made(given)
-    column = column.copy() if column is given else column  # the caller may change his own
-    column.flags.writeable = False
-    return column
-
-
 def same_column(one: AnyArray | None, other: AnyArray | None) -> bool:
     """Whether two columns mean the same; what is not known equals what is not known."""
     if one is None or other is None:
@@ -206,7 +189,7 @@ def text_array(texts: Sequence[str]) -> AnyArray:
     return listed
 
 
-def known_seconds(given: AnyArray) -> AnyArray:
+def _seconds_of(given: AnyArray) -> AnyArray:
     if given.dtype.kind == "O":
         given = np.array([np.nan if _as_text(value) == "" else value for value in given.tolist()])
     if given.dtype.kind not in "iufb":
@@ -216,7 +199,7 @@ def known_seconds(given: AnyArray) -> AnyArray:
     return seconds
 
 
-def chosen_of(given: AnyArray) -> AnyArray:
+def _chosen_of(given: AnyArray) -> AnyArray:
     """Whether each question was chosen by earlier answers: booleans, or reasons as text."""
     if given.dtype.kind == "b" or given.size == 0:
         return given.astype(np.bool_)
@@ -271,3 +254,22 @@ def places_of(given: AnyArray) -> AnyArray:
             f"the position of the chosen object is {given[row]}, not 0, 1 or 2", row=row
         )
     return given.astype(np.int8)
+
+
+_CHECKS = {"seconds": _seconds_of, "places": places_of, "chosen": _chosen_of}
+
+
+def checked_field(name: str, values: ArrayLike | None, m: int) -> AnyArray | None:
+    """What is known of each of ``m`` statements, such as their raters, as an array."""
+    if values is None:
+        return None
+    try:
+        given = as_array(values, name)
+    except ParameterError as error:
+        raise StatementError(f"{error}; there must be one value for each statement") from None
+    if given.shape != (m,):
+        raise StatementError(f"{name} has shape {given.shape}; there are {m} statements")
+    column = _CHECKS.get(name, numbers_or_text)(given)
+    column = column.copy() if column is given else column  # the caller may change his own
+    column.flags.writeable = False
+    return None if name == "chosen" and not column.any() else column

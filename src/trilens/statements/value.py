@@ -34,13 +34,9 @@ from trilens.statements.columns import (
     are_whole,
     as_array,
     as_written,
-    chosen_of,
-    column_of,
+    checked_field as checked_field,
     is_missing,
     is_table,
-    known_seconds,
-    numbers_or_text,
-    places_of,
     refuse_strange,
     same_column,
 )
@@ -71,7 +67,6 @@ StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any] | Sequence[Mapping[s
 
 #: What is known of each statement besides its objects.
 COLUMNS = tuple(FIELDS.values())
-_CHECKS = {"seconds": known_seconds, "places": places_of, "chosen": chosen_of}
 
 #: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
 _CHUNK = 1 << 18
@@ -198,12 +193,6 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
             )
         array = array.astype(np.int64)
     return array, names
-
-
-def checked_field(name: str, values: ArrayLike | None, m: int) -> AnyArray | None:
-    """What is known of each of ``m`` statements, such as their raters, as an array."""
-    found = column_of(values, m, name, _CHECKS.get(name, numbers_or_text))
-    return None if name == "chosen" and found is not None and not found.any() else found
 
 
 def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
