@@ -60,27 +60,22 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A connection that reads, for a command."""
         self.check_exists()
-        engine = self.readers(1)
-        try:
-            with self.named_errors(), engine.connect() as connection:
-                _check_version(connection)
-                connection.rollback()  # whoever reads begins anew, as they like
-                yield connection
-        finally:
-            engine.dispose()
+        with (
+            _let_go(self.readers(1)) as engine,
+            self.named_errors(),
+            engine.connect() as connection,
+        ):
+            _check_version(connection)
+            connection.rollback()  # whoever reads begins anew, as they like
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction of the only writer, for a command."""
-        with self.locked():
-            engine = self.writer()
-            try:
-                with self.named_errors():
-                    make_tables(engine)
-                    with engine.begin() as connection:
-                        yield connection
-            finally:
-                engine.dispose()
+        with self.locked(), _let_go(self.writer()) as engine, self.named_errors():
+            make_tables(engine)
+            with engine.begin() as connection:
+                yield connection
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -100,13 +95,9 @@ class Database:
         if self.embedded:
             yield True
             return
-        engine = self.readers(1)
-        try:
-            with engine.connect() as connection:
-                free = select(func.pg_try_advisory_xact_lock(lock_number(name)))
-                yield bool(connection.execute(free).scalar())
-        finally:
-            engine.dispose()
+        with _let_go(self.readers(1)) as engine, engine.connect() as connection:
+            free = select(func.pg_try_advisory_xact_lock(lock_number(name)))
+            yield bool(connection.execute(free).scalar())
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -129,6 +120,14 @@ class Database:
     def label(self) -> str:
         """For messages; without a password."""
         return str(self.file) if self.url is None else self.url.render_as_string()
+
+
+@contextmanager
+def _let_go(engine: Engine) -> Iterator[Engine]:
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def lock_number(name: str) -> int:
@@ -297,13 +296,10 @@ def _copy_file(database: Database, part: Path) -> None:
 
 
 def _copy_rows(database: Database, part: Path) -> None:
-    engine = Database(part.parent, file=part).writer()
-    try:
+    with _let_go(Database(part.parent, file=part).writer()) as engine:
         metadata.create_all(engine)
         with database.reading() as source, engine.begin() as copy:
             source = source.execution_options(isolation_level="REPEATABLE READ")
             for table in metadata.sorted_tables:
                 for chunk in source.execute(select(table)).mappings().partitions(5000):
                     copy.execute(insert(table), [dict(row) for row in chunk])
-    finally:
-        engine.dispose()

@@ -179,7 +179,6 @@ def _boxes(X: FloatArray) -> tuple[IntArray, tuple[AnyArray, ...]]:
 
 def _pair_by_pair(sample: Sample, k: int, threads: int, progress: Progress | None) -> _Edges:
     """Edges for any metric: pairs dropped by the neighbors of one end, the rest counted out."""
-    assert sample.points is not None
     points, distance, n = sample.points, sample.distance, sample.n
     m = min(n - 1, 4 * k + 12)
 

@@ -117,8 +117,10 @@ class Sample:
         metric: Metric | None = None,
         params: dict[str, Any] | None = None,
     ) -> None:
-        self.metric, self.params = metric, dict(params or {})
-        self.points: AnyArray | None = None
+        self.metric: Any = metric
+        self.params = dict(params or {})
+        #: (n, d), or things of one's own; None where dissimilarities are given.
+        self.points: Any = None
         self._rows: Rows | None = None
         if metric is None or metric == "precomputed":
             self._rows = MatrixRows(check_dissimilarities(data))
@@ -128,17 +130,14 @@ class Sample:
         self.n = len(self.points)
 
     @property
-    def _step(self) -> Metric:
+    def _step(self) -> Any:
         """The metric of single steps."""
-        assert self.metric is not None
         return self.params.get("metric", "euclidean") if self.metric == "fermat" else self.metric
 
     @property
     def rows(self) -> Rows:
         """The sample's own dissimilarities, computed when they are first asked for."""
         if self._rows is None:
-            assert self.points is not None
-            assert self.metric is not None
             if self.metric == "fermat" or self.n <= WHOLE:
                 self._rows = MatrixRows(dissimilarities(self.points, self.metric, **self.params))
             else:
@@ -148,11 +147,9 @@ class Sample:
     @property
     def distance(self) -> Distance:
         """The metric between arrays of points; what it learns it learns from the sample."""
-        assert self.points is not None
-        assert self.metric is not None
         if self.metric == "fermat":
-            assert isinstance(self.rows, MatrixRows)
-            return FermatSample(self.points, self.rows.D, self.params)
+            whole: Any = self.rows
+            return FermatSample(self.points, whole.D, self.params)
         if not hasattr(self, "_distance"):
             self._distance = open_metric(self.metric, self.points, self.params)
         return self._distance
@@ -171,12 +168,10 @@ class Sample:
         if isinstance(self.rows, MatrixRows):
             block: AnyArray = self.rows.D[np.ix_(objects, objects)]
             return block
-        assert self.points is not None
         return self.distance(self.points[objects], self.points[objects])
 
     def check(self, new: npt.ArrayLike) -> AnyArray:
         """New points as the sample's are."""
-        assert self.points is not None
         if self.points.ndim == 1:
             return check_points(new, self._step)
         Q = np.asarray(new)
