@@ -326,7 +326,7 @@ def write_export(collected: AnswerTable | pa.Table, which: Set, path: str | Path
         import pyarrow.parquet as pq
 
         with atomic_write(path) as file:
-            pq.write_table(table, file)
+            pq.write_table(table, file, write_page_checksum=True)
     else:
         raise FormatError(f"{path}: exports must end in .csv, .tsv or .parquet")
     return int(table.num_rows)

@@ -12,7 +12,14 @@ import pyarrow as pa
 from trilens.files.source import Source, decoding, owned
 from trilens.statements.cells import as_float
 from trilens.statements.selection import Condition
-from trilens.statements.table import NamedTable, Request, RowGroups, Rows, counting
+from trilens.statements.table import (
+    SAMPLE_ROWS,
+    NamedTable,
+    Request,
+    RowGroups,
+    Rows,
+    counting,
+)
 
 
 def open_parquet(source: Source) -> NamedTable:
@@ -54,7 +61,9 @@ def open_parquet(source: Source) -> NamedTable:
                     use_threads=request.groups is None,
                 ):
                     table = pa.Table.from_batches([batch]).select(picked)
-                    yield Rows(_checked(table), counting(row))
+                    # a count, which comes after a first look, trusts what the checksums say
+                    counts = request.groups is not None and groups.batch_rows > SAMPLE_ROWS
+                    yield Rows(table if counts else _checked(table), counting(row))
                     row += batch.num_rows
 
     return NamedTable(source.label, names, read, metadata=schema.metadata, has_groups=True)

@@ -250,7 +250,7 @@ def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: PathLike)
         if ending == ".parquet":
             from pyarrow import parquet
 
-            parquet.write_table(table, file)
+            parquet.write_table(table, file, write_page_checksum=True)
         else:
             from pyarrow import csv
 
