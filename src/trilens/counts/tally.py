@@ -51,7 +51,10 @@ class Tally:
         self._names.add(batch)
         ids, names = self._names.ids_of(batch), self._names.listed()
         if batch.form == "statement":
-            _check(ids, batch, names)
+            try:
+                check_triples(ids, len(names))
+            except StatementError:
+                raise batch.refused(known=names) from None
         else:
             ids = batch.to_statements(ids, self.kind, len(names), tuple(names)).triples
         self._by_id.grow(len(names))
@@ -147,15 +150,6 @@ class _Growing(Names):
             known = np.array([self._ids.get(value, -1) for value in values], dtype=np.int32)
             columns.append(known[at] if len(at) else np.empty(0, dtype=np.int32))
         return np.stack(columns, axis=1)
-
-
-def _check(ids: Int32Array, batch: Batch, names: Sequence[str]) -> None:
-    try:
-        check_triples(ids, len(names))
-    except StatementError as error:
-        if error.row is None:
-            raise
-        raise batch.refused(known=names) from None
 
 
 def _count_compiled(columns: list[AnyArray], counters: AnyArray) -> int:

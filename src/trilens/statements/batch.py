@@ -338,8 +338,6 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
     if not pa.types.is_dictionary(column.type):
         column = column.cast(pa.large_string()).dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
     indices = whole.indices.fill_null(-1) if whole.null_count else whole.indices
     return numbers_in(indices), whole.dictionary.to_pylist()
 
