@@ -131,7 +131,7 @@ class _Run:
             work = (count_or_resume, task, replace(plan, told=told), self.folder)
             handles.append(self.engine.submit(*work))
             if part is not None:
-                self.engine.watch(handles[-1], part.end)
+                handles[-1].add_done_callback(part.end)
         try:
             done: Done = self.engine.merge(handles)
         finally:
@@ -173,7 +173,7 @@ class _Part:
         self.left -= some
         self.share.add(some)
 
-    def end(self) -> None:
+    def end(self, _: object) -> None:
         """All are."""
         self.add(self.left)
 

@@ -27,7 +27,8 @@ _TRIES = 3
 #: Seconds in which a Dask scheduler must answer.
 _PATIENCE = 10
 
-#: What an engine gives for work that is under way; only the engine looks into it.
+#: What an engine gives for work that is under way: like a future it takes an ``add_done_callback``,
+#: for work that has ended one way or another; only the engine looks further into it.
 Handle: TypeAlias = Any
 
 
@@ -66,10 +67,6 @@ class _Pool:
         """Start ``function(*arguments)`` somewhere; both must be able to travel."""
         return self._pool.submit(function, *arguments)
 
-    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
-        """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
-        _when_done(handle, told)
-
     def merge(self, handles: list[Handle]) -> Any:
         """Wait for all results and add them up, in their order.
 
@@ -92,16 +89,6 @@ class _Pool:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _when_done(future: Future[Any], told: Callable[[], None]) -> None:
-    """Call ``told`` when a future has succeeded."""
-
-    def look(done: Future[Any]) -> None:
-        if not done.cancelled() and done.exception() is None:
-            told()
-
-    future.add_done_callback(look)
-
-
 class Threads(_Pool):
     """Threads of this process; the compiled loops and the readers run side by side."""
 
@@ -118,7 +105,9 @@ class _Task:
     future: Future[Any]
     pool: Executor
     tries: int = 1
-    told: Callable[[], None] | None = None
+
+    def add_done_callback(self, told: Callable[[Any], None]) -> None:
+        self.future.add_done_callback(told)
 
 
 class Processes(_Pool):
@@ -133,10 +122,6 @@ class Processes(_Pool):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         return _Task(function, arguments, self._start(function, arguments), self._pool)
-
-    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
-        handle.told = told
-        _when_done(handle.future, told)
 
     def _start(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Future[Any]:
         try:
@@ -167,8 +152,6 @@ class Processes(_Pool):
                 task.tries += 1
                 task.future = self._start(task.function, task.arguments)
                 task.pool = self._pool
-                if task.told is not None:
-                    _when_done(task.future, task.told)
 
 
 class DaskEngine:
@@ -209,9 +192,6 @@ class DaskEngine:
         # pure=False: the same file may have changed since it was counted
         return self._client.submit(function, *arguments, pure=False, retries=0)
 
-    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
-        handle.add_done_callback(lambda done: told() if done.status == "finished" else None)
-
     def merge(self, handles: list[Handle]) -> Any:
         # by a tree, on the workers
         while len(handles) > 1:
@@ -242,5 +222,5 @@ class DaskEngine:
             self._client.close(timeout=1)
 
 
-#: Each can submit work, watch it, merge what comes of it, and be closed.
+#: Each can submit work, merge what comes of it, and be closed.
 Engine: TypeAlias = Threads | Processes | DaskEngine
