@@ -321,28 +321,8 @@ def find_layout(table: NamedTable, options: ReadOptions) -> Layout:
         if options.preset != "things" or len(names) != 3:
             return _plain(names, kind, label, table.first)
         spec = ColumnSpec(names=("other_1", "other_2", "odd"))
-    found = column_roles(names, spec, label, header)
     mapped = {} if spec is None else dict(spec.mapping or ())
-    at = _by_rank(names, found, mapped, label)
-    if "center" in at:
-        _settle_center(names, table.first, found, at, kind, label)
-    rule, told = _rule(names, found, at, kind, label, mapped)
-    if rule is None:
-        raise _unknown(table, at, kind)
-    if rule.form != "statement":
-        _refuse_more(names, at, rule, mapped, label)
-    # the objects shown tell the place themselves
-    others = [name for name in OPTIONAL if not (name == "place" and rule.form == "shown")]
-    return Layout(
-        tuple(names),
-        told,
-        tuple(at[role] for role in rule.required),
-        {name: at[name] for name in others if name in at},
-        form=rule.form,
-        shape=rule.required,
-        unit=found[at["seconds"]].unit if "seconds" in at else "s",
-        header=header,
-    )
+    return _Finder(table, kind, mapped, column_roles(names, spec, label, header)).layout()
 
 
 def wrong_width(
@@ -424,142 +404,6 @@ def by_rank(found: Mapping[int, Role]) -> dict[str, int]:
     return at
 
 
-def _by_rank(
-    names: Sequence[str],
-    found: Mapping[int, Role],
-    mapped: Mapping[str, str],
-    label: str | None,
-) -> dict[str, int]:
-    """The same; but which of two columns holds the answer, or an object, is asked."""
-    at = by_rank(found)
-    for role, first in at.items():
-        if role in OPTIONAL or role in mapped:
-            continue
-        again = [i for i, each in found.items() if each.name == role and i != first]
-        rank = found[first].rank
-        plainly = role == "chosen" and rank > 0
-        rivals = [i for i in again if plainly or found[i].rank == rank]
-        if rivals:
-            pair = first, rivals[0]
-            seen = " and ".join(repr(one_line(names[i], 40)) for i in pair)
-            which = " or ".join(option("columns", f"{role}={quotable(names, i)}") for i in pair)
-            raise layout_error(
-                label,
-                f"the columns {seen} may both hold "
-                f"{'the answer' if role == 'chosen' else role}; say which does with {which}",
-            )
-    return at
-
-
-def _settle_center(
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    found: dict[int, Role],
-    at: dict[str, int],
-    kind: Kind | None,
-    label: str | None,
-) -> None:
-    """``center`` is the middle one of three where it was ever chosen, and else the anchor."""
-    center, left, right = at.pop("center"), at.get("shown_1"), at.get("shown_2")
-    if left is None or right is None or "anchor" in at or "shown_3" in at:
-        return
-    ever = "chosen" in at and _ever_chosen(names, rows, at["chosen"], center)
-    if kind != "closer" and ever:
-        at |= {"shown_2": center, "shown_3": right}
-        found[center] = Role("shown_2", None, BY_SIDE)
-        return
-    bare = found[center].rank < BY_SIDE
-    if kind is None and not bare and len(rows) < _TELLING:
-        raise layout_error(
-            label,
-            f"column {one_line(names[center], 40)!r} may be the middle one of three objects, or "
-            f"what the two others are compared with; say which with {option('kind', 'odd')}, "
-            f"{option('kind', 'central')} or {option('kind', 'closer')}",
-        )
-    if kind in (None, "closer") or bare:
-        at["anchor"] = center
-        found[center] = Role("anchor", "closer", BY_SIDE)
-    else:
-        at |= {"shown_2": center, "shown_3": right}
-
-
-def _ever_chosen(
-    names: Sequence[str], rows: Sequence[Sequence[str]], answer: int, center: int
-) -> bool:
-    """Whether an answer names the object in the middle, or its place."""
-    words = {"center", "centre", "middle", "mid", "m", "c", "mitte", key(names[center])}
-    seen = {key(row[answer]) for row in rows if len(row) == len(names)}
-    if seen & words or len(seen & {"0", "1", "2", "3"}) == 3:
-        return True
-    return any(row[answer] == row[center] for row in rows if len(row) == len(names))
-
-
-def _rule(
-    names: Sequence[str],
-    found: Mapping[int, Role],
-    at: Mapping[str, int],
-    kind: Kind | None,
-    label: str | None,
-    mapped: Mapping[str, str],
-) -> tuple[LayoutRule | None, Kind | None]:
-    """The rule by which the columns are read, with all that the caller names; and its kind."""
-    kinds = {role: found[i].kind for role, i in at.items()}
-    own = {role for role in mapped if role not in (*OPTIONAL, "ms")}
-    fits = [rule for rule in complete(at) if own <= set(rule.required)]
-    serving = [rule for rule in fits if rule.serves(rule.kind(kinds), kind)]
-    if fits and not serving:
-        raise _contradiction(names, fits[0], fits[0].kind(kinds), at, kind, label)
-    if len({rule.kind(kinds) for rule in serving}) > 1:
-        raise layout_error(
-            label,
-            f"the columns {listed_values(names)} can be read as "
-            f"{' or as '.join(', '.join(rule.required) for rule in serving)}; say which with "
-            f"{option('kind')} or {option('columns')}",
-        )
-    return (serving[0], serving[0].kind(kinds)) if serving else (None, None)
-
-
-def _contradiction(
-    names: Sequence[str],
-    rule: LayoutRule,
-    told: Kind | None,
-    at: Mapping[str, int],
-    kind: Kind | None,
-    label: str | None,
-) -> FormatError | StatementError:
-    if rule.form == "shown" and told is None:
-        return layout_error(
-            label,
-            "similarity triplets have the columns anchor, near, far; "
-            "chosen and shown columns are of kind central or odd",
-        )
-    telling = next(role for role in rule.required if role in KIND_OF_ROLE or role == "chosen")
-    return layout_error(
-        label,
-        f"column {names[at[telling]]!r} says that the statements are of kind "
-        f"{told}, but kind {kind} was asked for; leave the kind out, or say what the "
-        f"columns hold with {option('columns')}",
-    )
-
-
-def _refuse_more(
-    names: Sequence[str],
-    at: Mapping[str, int],
-    rule: LayoutRule,
-    mapped: Mapping[str, str],
-    label: str | None,
-) -> None:
-    """Refuse more objects, or more picks, than the rule takes: none of them is left out."""
-    if "shown_4" in at and "shown_1" not in mapped:
-        raise layout_error(
-            label,
-            f"the columns {listed_values(names)} show more than three objects at a time; name "
-            f"those of a question with "
-            f"{option('columns', 'chosen=?,shown_1=?,shown_2=?,shown_3=?')}",
-        )
-    refuse_more_picks(names, at, [at[role] for role in rule.required], label)
-
-
 def refuse_more_picks(
     names: Sequence[str], at: Mapping[str, int], used: Sequence[int], label: str | None
 ) -> None:
@@ -601,46 +445,182 @@ def _of_one_question(names: Sequence[str], kind: Kind | None) -> str:
     return said
 
 
-def _unknown(
-    table: NamedTable, at: Mapping[str, int], kind: Kind | None
-) -> FormatError | StatementError:
-    """What to say of columns that no rule fits: their values, and a line to fill in."""
-    names, label, row, rows = table.names, table.label, table.header_row, table.first
-    place, looks = label, ""
-    if row is not None:
-        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
-    nearest = min(
-        (rule for rule in PLAIN if rule.serves(KIND_OF_ROLE.get(rule.required[0]), kind)),
-        key=lambda rule: sum(role not in at for role in rule.required),
-    )
-    lacking = [role for role in nearest.required if role not in at]
-    if "shown_4" in at:
-        looks = f"more than three objects are shown at a time; {looks}"
-    word = "column" if len(lacking) == 1 else "columns"
-    several = folded(names, rows) if table.header else None
-    if several is not None:
-        names, rows = tuple(several[0]), several[1]
-        at = by_rank(roles(names))
-    said = "" if several is None else _of_one_question(names, kind)
-    advice = f"fill in {_lines_to_fill_in(names, at)}"
-    if said:
-        advice = f"say what they hold with {said}"
-        if "rater=" not in said:
-            advice += "; if a column names the person, add rater=COLUMN"
-    stems = [key(name).rstrip("0123456789") for name in names if name[-1:].isdigit()]
-    if several is not None:
-        advice += ", where {} stands for the numbers of a row's questions"
-    elif any(stems.count(stem) > 2 for stem in set(stems)):
-        advice += (
-            f"; if each column is a question, give a table of the objects that it shows with "
-            f"{option('questions')}"
+@dataclass
+class _Finder:
+    """What is known of the columns of a table, on the way to its layout."""
+
+    table: NamedTable
+    kind: Kind | None
+    #: What the caller says of the columns, and the role of each that has one.
+    mapped: Mapping[str, str]
+    found: dict[int, Role]
+    #: Where each role is.
+    at: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.table.names
+
+    def refusal(self, problem: str) -> FormatError | StatementError:
+        return layout_error(self.table.label, problem)
+
+    def layout(self) -> Layout:
+        """The first rule that fits."""
+        self.at = by_rank(self.found)
+        self.refuse_rivals()
+        if "center" in self.at:
+            self.settle_center()
+        rule, told = self.rule()
+        at = self.at
+        if rule.form != "statement":
+            # more objects, or more picks, than the rule takes: none of them is left out
+            if "shown_4" in at and "shown_1" not in self.mapped:
+                raise self.refusal(
+                    f"the columns {listed_values(self.names)} show more than three objects at a "
+                    f"time; name those of a question with "
+                    f"{option('columns', 'chosen=?,shown_1=?,shown_2=?,shown_3=?')}"
+                )
+            used = [at[role] for role in rule.required]
+            refuse_more_picks(self.names, at, used, self.table.label)
+        # the objects shown tell the place themselves
+        others = [name for name in OPTIONAL if not (name == "place" and rule.form == "shown")]
+        return Layout(
+            tuple(self.names),
+            told,
+            tuple(at[role] for role in rule.required),
+            {name: at[name] for name in others if name in at},
+            form=rule.form,
+            shape=rule.required,
+            unit=self.found[at["seconds"]].unit if "seconds" in at else "s",
+            header=self.table.header,
         )
-    if row is not None:
-        advice += f"; or, if the first row names objects, {option('header', False)}"
-    if label is None:
-        advice += "; Statements(table, ...) takes it"
-    return layout_error(
-        place,
-        f"{looks}no {word} {', '.join(lacking)}; the columns are "
-        f"{listed_values(names, rows)}: {advice}",
-    )
+
+    def refuse_rivals(self) -> None:
+        """Which of two columns holds the answer, or an object, is asked."""
+        for role, first in self.at.items():
+            if role in OPTIONAL or role in self.mapped:
+                continue
+            again = [i for i, each in self.found.items() if each.name == role and i != first]
+            rank = self.found[first].rank
+            plainly = role == "chosen" and rank > 0
+            rivals = [i for i in again if plainly or self.found[i].rank == rank]
+            if rivals:
+                pair = first, rivals[0]
+                seen = " and ".join(repr(one_line(self.names[i], 40)) for i in pair)
+                which = " or ".join(
+                    option("columns", f"{role}={quotable(self.names, i)}") for i in pair
+                )
+                raise self.refusal(
+                    f"the columns {seen} may both hold "
+                    f"{'the answer' if role == 'chosen' else role}; say which does with {which}"
+                )
+
+    def settle_center(self) -> None:
+        """``center`` is the middle one of three where it was ever chosen, and else the anchor."""
+        at = self.at
+        center, left, right = at.pop("center"), at.get("shown_1"), at.get("shown_2")
+        if left is None or right is None or "anchor" in at or "shown_3" in at:
+            return
+        ever = "chosen" in at and self.ever_chosen(center)
+        if self.kind != "closer" and ever:
+            at |= {"shown_2": center, "shown_3": right}
+            self.found[center] = Role("shown_2", None, BY_SIDE)
+            return
+        bare = self.found[center].rank < BY_SIDE
+        if self.kind is None and not bare and len(self.table.first) < _TELLING:
+            raise self.refusal(
+                f"column {one_line(self.names[center], 40)!r} may be the middle one of three "
+                f"objects, or what the two others are compared with; say which with "
+                f"{option('kind', 'odd')}, {option('kind', 'central')} or "
+                f"{option('kind', 'closer')}"
+            )
+        if self.kind in (None, "closer") or bare:
+            at["anchor"] = center
+            self.found[center] = Role("anchor", "closer", BY_SIDE)
+        else:
+            at |= {"shown_2": center, "shown_3": right}
+
+    def ever_chosen(self, center: int) -> bool:
+        """Whether an answer names the object in the middle, or its place."""
+        answer = self.at["chosen"]
+        rows = [row for row in self.table.first if len(row) == len(self.names)]
+        words = {"center", "centre", "middle", "mid", "m", "c", "mitte", key(self.names[center])}
+        seen = {key(row[answer]) for row in rows}
+        if seen & words or len(seen & {"0", "1", "2", "3"}) == 3:
+            return True
+        return any(row[answer] == row[center] for row in rows)
+
+    def rule(self) -> tuple[LayoutRule, Kind | None]:
+        """The rule by which the columns are read, with all that the caller names; and its kind."""
+        kinds = {role: self.found[i].kind for role, i in self.at.items()}
+        own = {role for role in self.mapped if role not in (*OPTIONAL, "ms")}
+        fits = [rule for rule in complete(self.at) if own <= set(rule.required)]
+        if not fits:
+            raise self.unknown()
+        serving = [rule for rule in fits if rule.serves(rule.kind(kinds), self.kind)]
+        if not serving:
+            raise self.contradiction(fits[0], fits[0].kind(kinds))
+        if len({rule.kind(kinds) for rule in serving}) > 1:
+            raise self.refusal(
+                f"the columns {listed_values(self.names)} can be read as "
+                f"{' or as '.join(', '.join(rule.required) for rule in serving)}; say which with "
+                f"{option('kind')} or {option('columns')}"
+            )
+        return serving[0], serving[0].kind(kinds)
+
+    def contradiction(self, rule: LayoutRule, told: Kind | None) -> FormatError | StatementError:
+        if rule.form == "shown" and told is None:
+            return self.refusal(
+                "similarity triplets have the columns anchor, near, far; "
+                "chosen and shown columns are of kind central or odd"
+            )
+        telling = next(role for role in rule.required if role in KIND_OF_ROLE or role == "chosen")
+        return self.refusal(
+            f"column {self.names[self.at[telling]]!r} says that the statements are of kind "
+            f"{told}, but kind {self.kind} was asked for; leave the kind out, or say what the "
+            f"columns hold with {option('columns')}"
+        )
+
+    def unknown(self) -> FormatError | StatementError:
+        """What to say of columns that no rule fits: their values, and a line to fill in."""
+        table, at = self.table, self.at
+        names, label, row, rows = table.names, table.label, table.header_row, table.first
+        place, looks = label, ""
+        if row is not None:
+            place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
+        nearest = min(
+            (rule for rule in PLAIN if rule.serves(KIND_OF_ROLE.get(rule.required[0]), self.kind)),
+            key=lambda rule: sum(role not in at for role in rule.required),
+        )
+        lacking = [role for role in nearest.required if role not in at]
+        if "shown_4" in at:
+            looks = f"more than three objects are shown at a time; {looks}"
+        word = "column" if len(lacking) == 1 else "columns"
+        several = folded(names, rows) if table.header else None
+        said = ""
+        if several is not None:
+            names, rows = tuple(several[0]), several[1]
+            at = by_rank(roles(names))
+            said = _of_one_question(names, self.kind)
+        advice = f"fill in {_lines_to_fill_in(names, at)}"
+        if said:
+            advice = f"say what they hold with {said}"
+            if "rater=" not in said:
+                advice += "; if a column names the person, add rater=COLUMN"
+        stems = [key(name).rstrip("0123456789") for name in names if name[-1:].isdigit()]
+        if several is not None:
+            advice += ", where {} stands for the numbers of a row's questions"
+        elif any(stems.count(stem) > 2 for stem in set(stems)):
+            advice += (
+                f"; if each column is a question, give a table of the objects that it shows with "
+                f"{option('questions')}"
+            )
+        if row is not None:
+            advice += f"; or, if the first row names objects, {option('header', False)}"
+        if label is None:
+            advice += "; Statements(table, ...) takes it"
+        return layout_error(
+            place,
+            f"{looks}no {word} {', '.join(lacking)}; the columns are "
+            f"{listed_values(names, rows)}: {advice}",
+        )
