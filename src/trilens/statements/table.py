@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -73,6 +73,8 @@ _OWN_QUESTIONS = {REPEAT: "repeated questions", "test": "test questions"}
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
+#: The columns of roles, and further ones, by their positions.
+Places: TypeAlias = Mapping[str, int]
 #: What a column is wanted as: text is cut into cells, and these are converted, once.
 Use = Literal["object", "time", "text"]
 
@@ -316,6 +318,8 @@ class Pass:
     #: The median of times that are called seconds and hardly are.
     slow: float | None = None
     conditions: set[str] = field(default_factory=set)
+    #: Where each column that is wanted stands in the rows.
+    _order: dict[int, int] = field(default_factory=dict)
     _empty: int = 0
     _unit: str | None = None
     _positions: Positions | None = None
@@ -351,7 +355,7 @@ class Pass:
         condition = None if self.of.condition in further.values() else self.of.condition
         if condition is not None:
             every.setdefault(condition, "text")
-        order = {at: k for k, at in enumerate(every)}
+        self._order = {at: k for k, at in enumerate(every)}
         sorts = self._layout.unit == "s"
         groups = self.groups if table.has_groups else None
         request = Request(
@@ -369,24 +373,26 @@ class Pass:
             if self._empty:
                 self.notes["empty"] = table.counted.format(n=self._empty)
             if self.of.options.passes_over:
-                rows = self._answers(rows, order)
+                rows = self._answers(rows)
             if self.of.options.skip_bad and "seconds" in used:
-                at = used["seconds"]
-                rows = self._timed(rows, order[at], self._layout.names[at])
+                rows = self._timed(rows, used["seconds"])
             if tests and len(rows.table):
                 if self._layout.form != "statement" and not self._known:
-                    self._batch(rows, order, {}, {})  # all rows tell what answers mean
-                rows = self._holding(rows, order, used, tests)
+                    self._batch(rows, {}, {})  # all rows tell what answers mean
+                rows = self._holding(rows, used, tests)
             if reason is not None and len(rows.table):
-                rows = self._for_findings(rows, order[reason])
+                rows = self._for_findings(rows, reason)
             if condition is not None:
-                self._note_conditions(rows, order[condition])
+                self._note_conditions(rows, condition)
             if len(rows.table):
-                batch, checks = set_aside(self._batch(rows, order, others, further))
+                batch, checks = set_aside(self._batch(rows, others, further))
                 if checks is not None:
                     self.checks.append(checks)
                 if len(batch):
                     yield batch if self.integers else batch.as_text()
+
+    def _column(self, rows: Rows, at: int) -> Any:
+        return rows.table.column(self._order[at])
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
         """The role, or None, and the position of the column that a condition is about."""
@@ -402,10 +408,10 @@ class Pass:
             )
         return role, self._layout.others[role]
 
-    def _answers(self, rows: Rows, order: Mapping[int, int]) -> Rows:
+    def _answers(self, rows: Rows) -> Rows:
         """The rows that name an object; the others are no answers."""
         first = 0 if self._layout.form == "statement" else 1
-        there = [~missing_in(rows.table.column(order[at])) for at in self._layout.objects]
+        there = [~missing_in(self._column(rows, at)) for at in self._layout.objects]
         named = np.all(there[first:], axis=0)
         answered = named & there[0]
         told = []
@@ -421,7 +427,7 @@ class Pass:
 
     def _note_conditions(self, rows: Rows, at: int) -> None:
         """Say that several conditions are taken together, and how to take one."""
-        values = pc.unique(decoded(rows.table.column(at)).cast(pa.string())).to_pylist()
+        values = pc.unique(decoded(self._column(rows, at)).cast(pa.string())).to_pylist()
         self.conditions.update(value for value in values if value)
         if len(self.conditions) > 1:
             found = sorted(self.conditions)
@@ -433,7 +439,7 @@ class Pass:
         wanted = ["random", "adaptive", "shared"]
         if self.of.options.preset == "survey":
             wanted.append(REPEAT)
-        reasons = decoded(rows.table.column(at)).cast(pa.string())
+        reasons = decoded(self._column(rows, at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():
             self.aside.update(reasons.filter(pa.array(~good)).to_pylist())
@@ -441,20 +447,16 @@ class Pass:
         return rows.where(good)
 
     def _holding(
-        self,
-        rows: Rows,
-        order: Mapping[int, int],
-        used: Mapping[str, int],
-        tests: Sequence[tuple[tuple[str | None, int], Condition]],
+        self, rows: Rows, used: Places, tests: Sequence[tuple[tuple[str | None, int], Condition]]
     ) -> Rows:
         """The rows for which all conditions hold."""
-        known = self._described(rows, order, used)
+        known = self._described(rows, used, {})
         good = np.ones(len(rows.table), dtype=np.bool_)
         for (role, at), condition in tests:
             if role is not None:
                 values = known.known(role, strict=False)
             else:
-                column = as_text(rows.table.column(order[at]), self._layout.names[at], self._label)
+                column = as_text(self._column(rows, at), self._layout.names[at], self._label)
                 values = texts_of(column, known.words)
             # each different value is looked at once
             encoded = pa.array(values).dictionary_encode()
@@ -462,24 +464,17 @@ class Pass:
             good &= condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
         return rows.where(good)
 
-    def _described(
-        self,
-        rows: Rows,
-        order: Mapping[int, int],
-        used: Mapping[str, int],
-        further: Mapping[str, int] | None = None,
-    ) -> Batch:
+    def _described(self, rows: Rows, used: Places, further: Places) -> Batch:
         """What is known of the rows besides their objects."""
         names, label = self._layout.names, self._label
-        columns = {at: rows.table.column(k) for at, k in order.items()}
         others = {
-            role: as_text(columns[at], names[at], label, keep_integers=True)
+            role: as_text(self._column(rows, at), names[at], label, keep_integers=True)
             for role, at in used.items()
             if role != "seconds"
         }
         if "seconds" in used:
             at = used["seconds"]
-            others["seconds"] = self._seconds(columns[at], names[at], rows)
+            others["seconds"] = self._seconds(self._column(rows, at), names[at], rows)
             if self._unit is None:
                 self._judge_unit(others["seconds"])
         if self.of.rater is not None:
@@ -487,13 +482,12 @@ class Pass:
                 np.zeros(len(rows.table), dtype=np.int32), [self.of.rater]
             )
             others["rater"] = pa.chunked_array([one])
-        extra = (further or {}).items()
         return Batch(
             pa.table({}),
             label,
             rows.number,
             others,
-            {name: as_text(columns[at], names[at], label) for name, at in extra},
+            {k: as_text(self._column(rows, at), names[at], label) for k, at in further.items()},
             form=self._layout.form,
             milli=self._unit == "ms",
             words=not self.of.table.typed,
@@ -501,21 +495,15 @@ class Pass:
             random_words=self.of.options.reason_random,
         )
 
-    def _batch(
-        self,
-        rows: Rows,
-        order: Mapping[int, int],
-        used: Mapping[str, int],
-        further: Mapping[str, int],
-    ) -> Batch:
+    def _batch(self, rows: Rows, used: Places, further: Places) -> Batch:
         objects = [
-            self._objects(rows.table.column(order[at]), self._layout.names[at], rows)
+            self._objects(self._column(rows, at), self._layout.names[at], rows)
             for at in self._layout.objects
         ]
         if not all(pa.types.is_integer(column.type) for column in objects):
             objects = [encoded(column) for column in objects]
         named = pa.table(objects, [f"object_{j}" for j in range(len(objects))])
-        batch = replace(self._described(rows, order, used, further), objects=named)
+        batch = replace(self._described(rows, used, further), objects=named)
         return batch if batch.form == "statement" else self._with_positions(batch)
 
     def _with_positions(self, batch: Batch) -> Batch:
@@ -653,10 +641,10 @@ class Pass:
             raise row_error(self._label, rows.number(row), f"{seen}{why}")
         return times
 
-    def _timed(self, rows: Rows, at: int, name: str) -> Rows:
+    def _timed(self, rows: Rows, at: int) -> Rows:
         """The rows without those whose time is none, which are skipped as bad ones."""
-        column = rows.table.column(at)
-        wrong = self._times(column, name)[1]
+        column = self._column(rows, at)
+        wrong = self._times(column, self._layout.names[at])[1]
         for row in np.flatnonzero(wrong).tolist():
             number, cell = rows.number(row), quoted(str(column[row].as_py()))
             cells = [str(each[row]) for each in rows.table.columns]
