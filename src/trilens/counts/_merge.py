@@ -98,7 +98,8 @@ def aligned(a: C, b: C) -> tuple[C, C]:
         return a, b
     names, n = union(a.names, len(a.names), b.names, len(b.names))
     known = tuple(listed(names, n))
-    return a.among(known), b.among(known)
+    into_a, into_b = (positions(each.names, each.n_objects, known, n) for each in (a, b))
+    return a.moved(into_a, n, known), b.moved(into_b, n, known)
 
 
 def positions(names: Named, n: int, into: Named, n_into: int) -> IntArray | None:

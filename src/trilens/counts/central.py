@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import IntArray
-from trilens.counts._merge import Summable, aligned, moved, positions
+from trilens.counts._merge import Summable, aligned, moved
 from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 
@@ -55,10 +55,8 @@ class CentralCounts(Summable):
         singled, appears = a.singled + b.singled, a.appears + b.appears
         return CentralCounts(singled, appears, self.kind, a.names or b.names)
 
-    def among(self, names: tuple[str, ...]) -> CentralCounts:
-        """The same counts among more objects."""
-        n = len(names)
-        at = positions(self.names, self.n_objects, names, n)
+    def moved(self, at: IntArray | None, n: int, names: tuple[str, ...] | None) -> CentralCounts:
+        """The same counts at other places among ``n`` objects."""
         singled, appears = moved(self.singled, at, n), moved(self.appears, at, n)
         return CentralCounts(singled, appears, self.kind, names)
 

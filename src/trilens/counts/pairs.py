@@ -16,7 +16,6 @@ from trilens.counts._merge import (
     aligned,
     cell_dtype,
     moved_cells,
-    positions,
     sum_dtype,
 )
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
@@ -99,11 +98,6 @@ class PairCounts(Summable):
         a, b = aligned(self, other)
         third, appears = _add(a.third, b.third), _add(a.appears, b.appears)
         return PairCounts(third, appears, self.kind, a.names or b.names)
-
-    def among(self, names: tuple[str, ...]) -> PairCounts:
-        """The same counts among more objects."""
-        n = len(names)
-        return self.moved(positions(self.names, self.n_objects, names, n), n, names)
 
     def moved(
         self, at: IntArray | None, n: int, names: tuple[str, ...] | None = None
