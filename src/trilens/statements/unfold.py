@@ -429,6 +429,15 @@ class Questions:
         """Objects to choose from in each question."""
         return len(next(iter(self.of.values())))
 
+    def shown(self, name: str) -> tuple[str, ...]:
+        """The objects of a question, its anchor first."""
+        return (self.anchors[name], *self.of[name]) if self.anchors else self.of[name]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What these are."""
+        return (*(["anchor"] if self.anchors else []), *SHOWN[: self.width])
+
     def find(self, names: Sequence[str], titles: Sequence[str] = ()) -> dict[int, str]:
         """The columns that are called as questions are, by their positions.
 
@@ -478,7 +487,7 @@ def asked(table: NamedTable, at: Mapping[str, int], questions: Questions) -> Unf
             f"{one_line(', '.join(list(questions.of)[:3]), 60)}, ...), and none holds their ids; "
             f"the columns seen are {one_line(', '.join(table.names), 120)}",
         )
-    return _wide(table, at, columns, questions.of, questions.anchors)
+    return _wide(table, at, columns, questions)
 
 
 def _id_column(table: NamedTable, at: Mapping[str, int], questions: Questions) -> int | None:
@@ -522,9 +531,9 @@ def _joined(table: NamedTable, by_id: int, questions: Questions) -> Unfolding:
                 f"or {SKIP_BAD}"
             )
         own = (name,) if "question_id" in made else ()
-        return [(*_anchor(questions.anchors, name), *questions.of[name], *own)], 0
+        return [(*questions.shown(name), *own)], 0
 
-    made = (*(["anchor"] if questions.anchors else []), *SHOWN[: questions.width])
+    made = questions.roles
     note = f"objects of each {table.names[by_id]} from {questions.label}"
     gone = frozenset({by_id}) if key(table.names[by_id]) == "question" else frozenset()
     if gone:  # a column of that name would mean questions about more than three objects
@@ -532,31 +541,16 @@ def _joined(table: NamedTable, by_id: int, questions: Questions) -> Unfolding:
     return Unfolding(made, (by_id,), unfold, gone, note, roles=frozenset({*made, "question"}))
 
 
-def _anchor(anchors: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return (anchors[name],) if anchors else ()
-
-
 def _wide(
-    table: NamedTable,
-    at: Mapping[str, int],
-    columns: Mapping[int, str],
-    of: Mapping[str, tuple[str, ...]],
-    anchors: Mapping[str, str],
+    table: NamedTable, at: Mapping[str, int], columns: Mapping[int, str], questions: Questions
 ) -> Unfolding:
     """A row for each participant, and a column for each question."""
     times = _times_of(table.names, columns)
-    text_row = _row_of_texts(table, columns, of)
-    width = len(next(iter(of.values())))
-    _refuse_codes(table, columns, of, 1 if text_row is not None else 0)
-    made = (
-        "question_id",
-        *(["anchor"] if anchors else []),
-        *SHOWN[:width],
-        "chosen",
-        *(["seconds"] if times else []),
-    )
+    text_row = _row_of_texts(table, columns, questions.of)
+    _refuse_codes(table, columns, questions, 1 if text_row is not None else 0)
+    made = ("question_id", *questions.roles, "chosen", *(["seconds"] if times else []))
     trials: list[Trial] = [
-        (name, *_anchor(anchors, name), *of[name], i, *([times.get(i)] if times else []))
+        (name, *questions.shown(name), i, *([times.get(i)] if times else []))
         for i, name in columns.items()
     ]
     listed = one_line(", ".join(table.names[i] for i in list(columns)[:3]), 60)
@@ -645,9 +639,10 @@ def _not_answered(cell: str, objects: Sequence[str | None]) -> bool:
 
 
 def _refuse_codes(
-    table: NamedTable, columns: Mapping[int, str], of: Mapping[str, tuple[str, ...]], begin: int
+    table: NamedTable, columns: Mapping[int, str], questions: Questions, begin: int
 ) -> None:
     """Refuse answers that are neither names nor places, such as a survey's recoded values."""
+    of = questions.of
     rows = list(table.first)[begin:]
     cells: dict[int, list[str]] = {}
     for i, name in columns.items():
@@ -656,7 +651,7 @@ def _refuse_codes(
     strange = {i: [c for c in cells[i] if c not in of[name]] for i, name in columns.items()}
     if sum(map(len, strange.values())) <= 0.5 * sum(map(len, cells.values())):
         return
-    shown = SHOWN[: len(next(iter(of.values())))]
+    shown = SHOWN[: questions.width]
     places = {str(place) for place in range(len(shown) + 1)}
     seen = {plain(cell) for each in strange.values() for cell in each}
     if seen <= places or by_columns(seen, shown) or by_words(seen, shown):
@@ -736,7 +731,7 @@ def titled(table: NamedTable, at: Mapping[str, int]) -> Unfolding | None:
         cells = table.first_cells(i)
         if cells and sum(cell in objects for cell in cells) >= _AMONG * len(cells):
             columns[i], of[name] = name, objects
-    return _wide(table, at, columns, of, {}) if len(columns) > 1 else None
+    return _wide(table, at, columns, Questions("", "", of)) if len(columns) > 1 else None
 
 
 def objects_in(text: str) -> tuple[str, ...] | None:
