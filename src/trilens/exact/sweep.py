@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -88,11 +88,12 @@ def _sweep_plainly(D: AnyArray, sizes: Int32Array, lenses: IntArray, take: Take 
             lenses += lens[i + 1 :].sum(axis=0)
 
 
-class _Slab:
+class _Slab(NamedTuple):
     """Some rows as planes of bits."""
 
-    def __init__(self, first: int, planes: AnyArray, tied: bool) -> None:
-        self.first, self.planes, self.tied = first, planes, tied
+    first: int
+    planes: AnyArray
+    tied: bool
 
 
 class _Sweep:

@@ -351,7 +351,7 @@ def _finds_header(
     spec, n = options.columns, len(first)
     if spec is not None and spec.names is not None and len(spec.names) != n:
         raise wrong_width(spec, first, rows, label)
-    objects = _object_columns(spec, first, rows, options, label)
+    objects = _object_columns(first, rows, options, label)
     if options.header is not None:
         return options.header
     if options.questions is not None:
@@ -366,14 +366,10 @@ def _finds_header(
 
 
 def _object_columns(
-    spec: ColumnSpec | None,
-    first: list[str],
-    rows: list[list[str]],
-    options: ReadOptions,
-    label: str,
+    first: list[str], rows: list[list[str]], options: ReadOptions, label: str
 ) -> Sequence[int]:
     """The columns that name objects, as far as they are known before the header is."""
-    by_default = range(min(len(first), 3))
+    spec, by_default = options.columns, range(min(len(first), 3))
     if spec is None:
         return by_default
     if spec.names is not None:
