@@ -80,9 +80,10 @@ def make_app(
         served = survey.copies.known(stimulus)
         if served is None:
             served = await survey.in_thread(lambda: survey.copies.of(stimulus))
+        file, media_type = served
         return FileResponse(
-            served.file,
-            media_type=served.media,
+            file,
+            media_type=media_type,
             headers={
                 "cache-control": "public, max-age=31536000, immutable",
                 "content-security-policy": MEDIA_POLICY,

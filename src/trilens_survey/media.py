@@ -6,8 +6,8 @@ import tempfile
 import threading
 import wave
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 from xml.etree import ElementTree
 
 from trilens_survey.stimuli import Stimulus
@@ -22,12 +22,8 @@ COPY_PIXELS = 1_600
 _SCALED = ("image/jpeg", "image/png", "image/webp", "image/avif")
 
 
-@dataclass(frozen=True)
-class Served:
-    """What a browser gets."""
-
-    file: Path
-    media: str
+#: What a browser gets: a file and its media type.
+Served: TypeAlias = tuple[Path, str]
 
 
 class Copies:
@@ -51,7 +47,7 @@ class Copies:
             return self._known[stimulus.key]
 
     def _made(self, stimulus: Stimulus, file: Path) -> Served:
-        own = Served(file, stimulus.media)
+        own = file, stimulus.media
         if too_large(stimulus) is None:
             return own
         from PIL import Image, ImageOps
@@ -69,7 +65,7 @@ class Copies:
                 smaller.save(copy, quality=85)
         except Exception:
             return own  # broken, or the disk is full: the browser says what it can
-        return Served(copy, "image/webp")
+        return copy, "image/webp"
 
     def close(self) -> None:
         """Remove the copies."""
