@@ -410,7 +410,7 @@ _READING_OPTIONS = (
         "--objects",
         type=READ,
         metavar="FILE",
-        help="List of all objects, one name per line, or a table id,name,picture,label,alt: fixes "
+        help="List of all objects, one name per line, or a table id,name,picture,label: fixes "
         "their order, adds those that no answer mentions, and says what is known about them.",
     ),
     _reading(

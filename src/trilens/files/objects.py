@@ -71,8 +71,9 @@ def read_object_table(objects: ObjectsLike) -> ObjectTable | None:
     """A table of objects: one row for each, and all that is known about it.
 
     Its columns are ``id`` (as the answers call the object), ``name`` (as people do), ``picture`` (a
-    path or an address), ``label`` (its class) and ``alt`` (the picture in words), as far as they
-    are known; further columns of numbers are features. None where it is a plain list of names.
+    path or an address) and ``label`` (its class), as far as they are known; ``alt`` (the picture in
+    words) is the survey's; further columns of numbers are features. None where it is a plain list
+    of names.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "objects.csv"
