@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def shapes():
-    return study(n_objects=30, n_statements=1800, n_raters=15)
+    return study(n_objects=30, n_statements=2400, n_raters=15)
 
 
 @pytest.fixture(scope="module")

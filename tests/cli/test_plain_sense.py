@@ -119,7 +119,7 @@ def test_results_begin_with_what_was_found(shapes: Path) -> None:
     F = tl.fit(shapes)
     for found, said in (
         (tl.reliability(F), "A map of some answers predicts "),
-        (tl.cluster(F), "No line, ring, arms or groups"),
+        (tl.cluster(F), "The objects form three groups, "),
         (tl.cluster(F, 2), "2 groups, as requested"),
     ):
         first, _ = repr(found).splitlines()
