@@ -1,89 +1,28 @@
-"""Label files, groups of raters, and comparisons d(A, B) < d(C, D) with the commands for them."""
+"""Tables beside the statements: labels, objects with their pictures, comparisons."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from PIL import Image
 
-from trilens.cli import trilens
-from trilens.errors import FormatError, LabelError, StatementError
-from trilens.files import (
-    read_comparisons,
-    read_labels,
-)
-from trilens.files.side_tables import labels_by_name, read_groups
+import trilens as tl
+from commandline import facts, run
+from trilens.cli.options import groups_of, read_features_of
+from trilens.errors import LabelError
+from trilens.files import read_comparisons, read_labels
+from trilens.files.objects import read_object_table
+from trilens.files.pictures import find_pictures
+from trilens.files.side_tables import labels_by_name
+from trilens.files.vectors import read_features
 from trilens.maps import violations
-from trilens.statements import Statements
-
-S = Statements([[0, 1, 2]], names=["a", "b b", "c,d"], kind="central")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        'object,label\nb b,red\n"c,d",blue\n',
-        "\ufefflabel;note;Object\r\nred;x;b b\r\n\r\nblue;y;c,d\r\n",
-        "object\tlabel\nb b\tred\nc,d\tblue\nb b\tred\n",
-        "Objekt;Klasse\nb b;red\nc,d;blue\n",
-    ],
-)
-def test_labels(content: str, tmp_path: Path) -> None:
-    (tmp_path / "l.csv").write_text(content, newline="")
-    labels = read_labels(tmp_path / "l.csv")
-    assert labels == {"b b": "red", "c,d": "blue"}
-    assert labels_by_name(S.names, labels) == [None, "red", "blue"]
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"", "is empty"),
-        (b"object,label\n", "no labels, only a header"),
-        (
-            b"a,red\n",
-            "must have the columns object and label, once each; it has a, red; name its columns so",
-        ),
-        (b"object,label,label\na,b,c\n", "once each"),
-        (b"object,label\na,red\n\nb,\n", "row 4: the label of object 'b' is empty"),
-        (b"object,label\n ,red\n", "row 2: the object is empty"),
-        (b"object,label\na,red\nb,red,x\n", "row 3: 3 columns where the first row has 2"),
-        (b"object,label\na,red\na,blue\n", "row 3: object 'a' has the label 'blue', but 'red' in"),
-        (b"object,label\na,\xff\n", "row 2: byte 0xff is not UTF-8"),
-        (b"\0\1", "binary"),
-    ],
-)
-def test_bad_label_files(content: bytes, what: str, tmp_path: Path) -> None:
-    (tmp_path / "l.csv").write_bytes(content)
-    with pytest.raises(LabelError, match=what) as caught:
-        read_labels(tmp_path / "l.csv")
-    assert str(caught.value).startswith(str(tmp_path / "l.csv"))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("l.json", '[{"object": "b b", "label": "red"}, {"object": "c,d", "label": 2.0}]'),
-        ("l.json", '{"Name": ["b b", "c,d"], "class": ["red", "2"]}'),
-        ("l.jsonl", '{"object": "b b", "label": "red", "n": 1}\n{"object": "c,d", "label": 2}\n'),
-        ("-no-ending", '[{"object": "b b", "group": "red"}, {"object": "c,d", "group": "2"}]'),
-    ],
-)
-def test_labels_as_json(name: str, content: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(content)
-    labels = read_labels(tmp_path / name)
-    assert labels == {"b b": "red", "c,d": "2"}
-    assert labels.place("c,d") == f"{tmp_path / name}, row 2"
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
-def test_labels_in_tables(ending: str, tmp_path: Path) -> None:
+def test_labels_in_tables(ending, tmp_path):
     texts = pa.array(["b b", "c,d"]).dictionary_encode()
     table = pa.table({"nr": [1, 2], "object": texts, "cluster": [1, 2]})
     if ending == ".parquet":
@@ -95,135 +34,116 @@ def test_labels_in_tables(ending: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "what"),
+    ("text", "said"),
     [
-        ("[]", LabelError, "it must have the columns object and label, once each; it has none"),
-        ('[{"object": "a"}]', LabelError, "it has object"),
-        ('[{"object": "a", "label": null}]', LabelError, "row 1: the label of object 'a' is empty"),
-        ('[{"object": "a", "label": "x"}, {"object": "a", "label": "y"}]', LabelError, "row 2: .*"),
-        ('["a", "b"]', FormatError, "is not a JSON object"),
-        ('{"a": ', FormatError, "not JSON"),
-        ("", FormatError, "is empty"),
+        ("object,label\na,red\n\nz,blue\n", r"row 4: object 'z' is not in the st.* \(1 of 2"),
+        ("object,label\ny,red\nz,blue\n", "none of the 2 objects is in the statements, whose obj"),
     ],
 )
-def test_bad_label_tables(content: str, error: type[Exception], what: str, tmp_path: Path) -> None:
-    (tmp_path / "l.json").write_text(content)
-    with pytest.raises(error, match=what) as caught:
-        read_labels(tmp_path / "l.json")
-    assert str(caught.value).startswith(str(tmp_path / "l.json"))
-    assert "\n" not in str(caught.value)
-
-
-def test_missing_label_file(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="no such file"):
-        read_labels(tmp_path / "l.csv")
-
-
-def test_labels_of_other_objects(tmp_path: Path) -> None:
-    (tmp_path / "l.csv").write_text("object,label\na,red\n\nz,blue\n")
+def test_labels_of_other_objects(text, said, tmp_path):
+    (tmp_path / "l.csv").write_text(text)
     labels = read_labels(tmp_path / "l.csv")
-    with pytest.raises(LabelError, match=r"l\.csv, row 4: object 'z' is not in the st.* \(1 of 2"):
-        labels_by_name(S.names, labels)
-    with pytest.raises(LabelError, match="the labels: object 'z' is not in the statements"):
-        labels_by_name(S.names, dict(labels))
-    (tmp_path / "l.csv").write_text("object,label\ny,red\nz,blue\n")
-    with pytest.raises(LabelError, match="none of the 2 objects is in the statements, whose obj"):
-        labels_by_name(S.names, read_labels(tmp_path / "l.csv"))
+    with pytest.raises(LabelError, match=f"l.csv.*{said}"):
+        labels_by_name(["a", "b"], labels)
+    with pytest.raises(LabelError, match="^the labels: "):
+        labels_by_name(["a", "b"], dict(labels))
 
 
-def test_groups_of_raters(tmp_path):
-    file = tmp_path / "groups.csv"
-    file.write_text("group;rater\nold;1\nyoung;2\n")
-    assert read_groups(file) == {"1": "old", "2": "young"}
-    file.write_text("rater,group\n1,old\n1,young\n")
-    with pytest.raises(FormatError, match="two groups"):
-        read_groups(file)
-    file.write_text("who,group\n1,old\n")
-    with pytest.raises(FormatError, match="which column names the raters"):
-        read_groups(file)
+def test_groups_of_raters_at_the_command_line(tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text("vp,age,country\np1,20,FR\np2,21,DE\n")
+    for by in (f"{people}::country", f"{people}::rater=vp,group=country"):
+        assert groups_of(by) == {"p1": "FR", "p2": "DE"}
+    assert groups_of("country") == "country"
+    (tmp_path / "a.csv").write_text("odd,other_1,other_2,rater\na,b,c,p1\n")
+    shown = run("reliability", tmp_path / "a.csv", "--by", people, status=1).stderr
+    assert "which column names the raters, and which their groups?" in shown
 
 
-def test_groups_of_raters_in_other_formats(tmp_path):
-    (tmp_path / "g.json").write_text('[{"rater": 1, "group": "old"}, {"rater": 2, "group": "new"}]')
-    assert read_groups(tmp_path / "g.json") == {"1": "old", "2": "new"}
-    (tmp_path / "g.txt").write_text("rater group\n1 old\n2 new\n")
-    assert read_groups(tmp_path / "g.txt") == {"1": "old", "2": "new"}
-
-
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("near_1;near_2;far_1;far_2\n5;6;7;8\n", [[0, 1, 2, 3]]),
-        ("rater far_2 far_1 near_2 near_1\nx 9 8 7 6\n", [[0, 1, 2, 3]]),
-        ("\ufeffnear_1\tnear_2\tfar_1\tfar_2\nu\tv\tu\tw\n", [[0, 1, 0, 2]]),
-    ],
-)
-def test_layouts(text, rows, tmp_path):
-    path = tmp_path / "pairs.txt"
-    path.write_text(text, encoding="utf-8")
-    assert read_comparisons(path).rows.tolist() == rows
-
-
-@pytest.mark.parametrize(
-    ("data", "error", "said"),
-    [
-        (b"", FormatError, "is empty"),
-        (b"near_1,near_2,far_1,far_2\n", FormatError, "only a header"),
-        (b"one,two,three,four\n1,2,3,4\n", FormatError, "must have the columns near_1"),
-        (b"0,1,2\n", FormatError, "must have the columns"),
-        (
-            b"near_1,near_2,far_1,far_2\n0,1,2\n",
-            FormatError,
-            "row 2: 3 columns where the first row has 4",
-        ),
-        (b"near_1,near_2,far_1,far_2\n0,1,1,0\n", StatementError, "row 2: .*two different pairs"),
-        (b"near_1,near_2,far_1,far_2\n0,0,1,2\n", StatementError, "row 2: .*different objects"),
-        (b"near_1,near_2,far_1,far_2\nx,,y,z\n", StatementError, "row 2: the object .* is missing"),
-        (b"near_1,near_2,far_1,far_2\n\xff,2,3,4\n", FormatError, "row 2: byte 0xff is not UTF-8"),
-        (b"a\0b", FormatError, "binary file"),
-    ],
-)
-def test_bad_files(data, error, said, tmp_path):
-    path = tmp_path / "pairs.csv"
-    path.write_bytes(data)
-    with pytest.raises(error, match=said):
-        read_comparisons(path)
-
-
-def run(*arguments):
-    return CliRunner().invoke(trilens, [str(a) for a in arguments])
-
-
-@pytest.fixture
-def pairs(tmp_path):
+def test_embed_comparisons(tmp_path):
     """Comparisons of the distances of ten points in the plane."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 2))
     rows = np.array([rng.permutation(10)[:4] for _ in range(1500)])
     near, far = (np.linalg.norm(X[rows[:, i]] - X[rows[:, i + 1]], axis=1) for i in (0, 2))
     rows[near > far] = rows[near > far][:, [2, 3, 0, 1]]
-    path = tmp_path / "pairs.csv"
+    path, out = tmp_path / "pairs.csv", tmp_path / "map.csv"
     lines = [",".join(f"p{i}" for i in row) for row in rows.tolist()]
     path.write_text("\n".join(["near_1,near_2,far_1,far_2", *lines]))
-    return path, X
+    found = facts("embed", path, "--comparisons", "-o", out)
+    assert (found["method"], found["dim"]) == ("soe", 2)
+    assert found["violations"] < 0.05
+    C, placed = read_comparisons(path), pd.read_csv(out)
+    assert list(placed) == ["object", "x1", "x2"]
+    assert violations(placed[["x1", "x2"]].to_numpy(), C) == pytest.approx(found["violations"])
+    assert placed["object"].tolist() == list(C.names)
+    refused = ["embed", path, "--comparisons", "-o", out]
+    said = run(*refused, "--method", "lensmap", status=1).stderr
+    assert "takes statements about three objects" in said
+    said = run(*refused, "--kind", "odd", status=2).stderr
+    assert "--kind cannot be used with --comparisons" in said
 
 
-def test_embed_comparisons(pairs, tmp_path):
-    path, _ = pairs
-    out = tmp_path / "map.csv"
-    result = run("embed", path, "--comparisons", "-o", out, "--json")
-    facts = json.loads(result.stdout)
-    assert (facts["method"], facts["dim"]) == ("soe", 2)
-    assert facts["violations"] < 0.05
-    lines = out.read_text().replace('"', "").splitlines()
-    assert lines[0] == "object,x1,x2"
-    found = np.array([line.split(",")[1:] for line in lines[1:]], dtype=float)
-    C = read_comparisons(path)
-    assert violations(found, C) == pytest.approx(facts["violations"])
-    # the names come back with the coordinates
-    assert [line.split(",")[0] for line in lines[1:]] == list(C.names)
-    result = run("embed", path, "--comparisons", "--method", "lensmap", "-o", out)
-    assert result.exit_code == 1
-    assert "takes statements about three objects" in result.stderr
-    result = run("embed", path, "--comparisons", "--kind", "odd", "-o", out)
-    assert "--kind cannot be used with --comparisons" in result.stderr
+@pytest.fixture
+def objects(tmp_path):
+    """All that is known of three objects; one picture of two is there."""
+    rows = ["7,van,pics/van.png,road,a van,4", "8,ship,,sea,a ship,0", "9,ski,pics/ski.png,,,0"]
+    (tmp_path / "objects.csv").write_text("\n".join(["id,name,picture,label,alt,wheels", *rows]))
+    (tmp_path / "pics").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "pics" / "van.png")
+    return tmp_path / "objects.csv"
+
+
+def test_a_table_of_objects(objects, tmp_path):
+    table = read_object_table(objects)
+    assert table.pictures == {"van": str(tmp_path / "pics" / "van.png"), "ski": "pics/ski.png"}
+    assert read_object_table(pd.read_csv(objects)).labels == table.labels
+    (block,) = read_features(objects).values()
+    wheels = {name: row.tolist() for name, row in block.items()}
+    assert wheels == {"van": [4.0], "ship": [0.0], "ski": [0.0]}
+
+
+def test_answers_about_a_table_of_objects(objects, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("central,other_1,other_2\n7,8,9\n9,7,8\n")
+    answers = tl.Answers(file, objects=objects)
+    assert list(answers.read()) == [("van", "ship", "ski"), ("ski", "van", "ship")]
+    assert answers.object_table.labels["van"] == "road"
+    assert tl.Answers(file, objects=["7", "8", "9"]).object_table is None
+    assert "per_class" in facts("medoid", file, "--objects", objects)
+    assert "column label" in run("classify", file, status=2).stderr
+    for header in ("id", "object"):
+        (tmp_path / "good.csv").write_text(f"{header},f1,f2\n9,0,1\n7,2,3\n8,4,5\n")
+        (block,) = read_features_of((str(tmp_path / "good.csv"),), answers).values()
+        found = {name: row.tolist() for name, row in block.items()}
+        assert found == {"ski": [0, 1], "van": [2, 3], "ship": [4, 5]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "horse",
+        "horse.jpg",
+        "stimuli/horse.jpg",
+        "Horse.JPG",
+        "https://example.org/s/horse.jpg?size=2",
+        '<img src="img/horse.jpg">',
+        "<p><img width='9' src='img/horse.jpg'></p>",
+    ],
+)
+def test_pictures_are_found_however_objects_are_called(tmp_path, name):
+    (tmp_path / "animals").mkdir()
+    picture = tmp_path / "animals" / "horse.jpg"
+    picture.write_bytes(b"x")
+    found = find_pictures(tmp_path, [name, "cow"])
+    assert found.of == {name: picture}
+    assert found.missing == {"cow": f"cow in {tmp_path}"}
+
+
+def test_two_pictures_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.jpg").write_bytes(b"x")
+    found = find_pictures(tmp_path, ["a/1.jpg", "b/1.jpg"])
+    assert [path.parent.name for path in found.of.values()] == ["a", "b"]
+    assert find_pictures(None, ["x"], {"x": str(tmp_path / "a" / "1.jpg")}).of["x"].exists()
