@@ -89,16 +89,24 @@ def statements(path: Path, **options: Any) -> dict[str, Any]:
         with pytest.raises(TrilensError):
             list(scan_statements(path, **options))
         raise
-    parts = [row for part in scan_statements(path, 1, **options) for row in part]
-    assert parts == list(S)
     names = ("raters", "rounds", "seconds", "places", "questions", "chosen")
+    known = {name: plain(getattr(S, name)) for name in names}
+    parts = list(scan_statements(path, 1, **options))
+    assert [row for part in parts for row in part] == list(S)
+    for name in names:
+        of_parts = [getattr(part, name) for part in parts]
+        if all(each is not None for each in of_parts):
+            assert plain(np.concatenate(of_parts)) == known[name]
+    if not isinstance(options.get("objects"), list):
+        n_chosen = 0 if S.chosen is None else S.chosen.sum()
+        assert tl.Answers(path, **options).count().statements == len(S) - n_chosen
     return {
         "kind": S.kind,
         "told": told[0].kind_told,
         "header": told[0].header,
         "objects": list(S.names),
         "statements": [list(row) for row in S],
-        **{name: plain(getattr(S, name)) for name in names},
+        **known,
         "left_out": list(told[0].left_out),
         "cautions": {each.code: str(each) for each in told[0].concerns},
         "notes": list(told[0].notes),
