@@ -262,9 +262,7 @@ def test_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zst = pa.compress(CSV.encode(), codec="zstd", asbytes=True)
     records = json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in ROWS])
     (tmp_path / "s.csv.zst").write_bytes(zst)
-    (tmp_path / "s.json.zst").write_bytes(
-        pa.compress(records.encode(), codec="zstd", asbytes=True)
-    )
+    (tmp_path / "s.json.zst").write_bytes(pa.compress(records.encode(), codec="zstd", asbytes=True))
     with zipfile.ZipFile(tmp_path / "s.csv.zip", "w") as archive:
         archive.writestr("__MACOSX/s.csv", "rubbish")
         archive.writestr("folder/s.csv", CSV)
