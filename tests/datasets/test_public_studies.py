@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
 
 import h5py
 import numpy as np
@@ -61,19 +61,6 @@ def test_food(send: Send) -> None:
     assert "Wilber" in found.citation
 
 
-@pytest.mark.parametrize(
-    ("members", "text"),
-    [
-        ({"food100-dataset/readme": b""}, r"no food100-dataset/all-triplets\.csv in it"),
-        ({FOOD_TABLE: b"a;b;c\na;b\n"}, "row 2: not three pictures"),
-    ],
-)
-def test_food_of_another_layout(members: dict[str, bytes], text: str, send: Send) -> None:
-    send("food", {FOOD_ARCHIVE: zipped(members)})
-    with pytest.raises(DatasetError, match=text):
-        tl.datasets.load_food()
-
-
 def materials() -> bytes:
     root = "material-appearance-similarity-e5fccab/data"
     table = {"answers": [[0, 1, 2], [2, 0, 1]], "agreement": [[3, 1], [2, 0]]}
@@ -99,12 +86,6 @@ def test_material(send: Send) -> None:
     assert sorted(test.triples.tolist()) == [[1, 0, 2], [1, 2, 0]]
 
 
-def test_material_of_another_layout(send: Send) -> None:
-    send("material", {MATERIALS: zipped({"readme": b""})})
-    with pytest.raises(DatasetError, match=r"no data/answers_processed_train.json in it"):
-        tl.datasets.load_material()
-
-
 def test_musicians(send: Send) -> None:
     rows = (
         b"judgement survey user target chosen other\n"
@@ -117,9 +98,7 @@ def test_musicians(send: Send) -> None:
     S = found.statements
     assert found.names == ("112", "311", "aaliyah", "unknown-99")
     assert S.triples.tolist() == [[1, 0, 2], [1, 0, 3], [2, 1, 0]]
-    assert S.raters is not None
     assert S.raters.tolist() == ["u1", "u1", "u2"]
-    assert S.questions is not None
     assert S.questions.tolist() == [7, 7, 8]
     assert found.is_game.tolist() == [False, False, True]
     assert found.left_out == 2
@@ -157,13 +136,6 @@ def test_nights(server: Server, cache: Path, come: Come, capfd: pytest.CaptureFi
         tl.datasets.load_nights(min_votes="6")  # type: ignore[arg-type]
 
 
-def test_nights_of_another_layout(server: Server, come: Come) -> None:
-    server.files["/t.csv"] = b"a,b\n1,2\n"
-    come("nights", {"nights/data.csv": server.origin("t.csv")})
-    with pytest.raises(DatasetError, match=r"not the table of NIGHTS: no column 'left_path'"):
-        tl.datasets.load_nights()
-
-
 def hdf5(**arrays: object) -> bytes:
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
@@ -172,8 +144,9 @@ def hdf5(**arrays: object) -> bytes:
     return buffer.getvalue()
 
 
+SHOWN = np.array([[3, 1, 2, 4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4, 3, 2, 1]])
 SCREENS = {
-    "stimulus_set": np.array([[3, 1, 2, 4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4, 3, 2, 1]]),
+    "stimulus_set": SHOWN,
     "n_select": [2, 2],
     "is_ranked": [True, True],
     "session_id": [11, 12],
@@ -187,16 +160,15 @@ CATALOGUE = {
 }
 
 
-def send_imagenet(send: Send, **changes: object) -> None:
-    files = {
+def screens(**changes: object) -> dict[str, bytes]:
+    return {
         "imagenet/obs-118.hdf5": hdf5(**SCREENS | changes),
         "imagenet/catalog.hdf5": hdf5(**CATALOGUE),
     }
-    send("imagenet", files)
 
 
-def test_imagenet(send: Send) -> None:
-    send_imagenet(send)
+def test_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    send("imagenet", screens())
     found = tl.datasets.load_imagenet_similarity()
     S = found.statements
     assert len(S) == 26
@@ -205,82 +177,80 @@ def test_imagenet(send: Send) -> None:
     best = [["n03.JPEG", "n01.JPEG", f"n{k:02d}.JPEG"] for k in (2, 4, 5, 6, 7, 8, 9)]
     second = [["n03.JPEG", "n02.JPEG", f"n{k:02d}.JPEG"] for k in (4, 5, 6, 7, 8, 9)]
     assert said == best + second
-    assert S.raters is not None
     assert S.raters[[0, 25]].tolist() == [11, 12]
-    assert S.seconds is not None
     assert S.seconds[[0, 25]].tolist() == [1.5, 2.5]
     assert S.questions is not None
     assert np.bincount(S.questions).tolist() == [13, 13]
     assert found.classes.tolist() == [2, 3, 4, 1, 2, 3, 4, 1, 2]
     with pytest.raises(ParameterError, match=r"version is 0.1; it must be '0.1' or '0.2'"):
         tl.datasets.load_imagenet_similarity(0.1)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"n_select": [2, 1]}, "not screens on which two of eight were ranked"),
-        ({"stimulus_set": SCREENS["stimulus_set"] + 5}, "pictures that .* does not list"),
-        ({"stimulus_set": SCREENS["stimulus_set"][:, :8]}, "not screens on which two of eight"),
-    ],
-)
-def test_imagenet_of_another_layout(changes: dict[str, object], text: str, send: Send) -> None:
-    send_imagenet(send, **changes)
-    with pytest.raises(DatasetError, match=text):
-        tl.datasets.load_imagenet_similarity()
-
-
-def test_imagenet_without_h5py(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    send_imagenet(send)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtraError, match="load_imagenet_similarity needs the data extra"):
         tl.datasets.load_imagenet_similarity()
 
 
-class TestThings:
-    NAMES: ClassVar = {"things/unique_id.txt": b"ant\nbed\ncat\ndog\n"}
+NAMES = {"things/unique_id.txt": b"ant\nbed\ncat\ndog\n"}
 
-    def test_the_test_answers(self, send: Send) -> None:
-        send("things", {THINGS_TEST: b"2 3 1\n0 2 1\n3 0 2\n", **self.NAMES})
+
+def test_things(send: Send, capfd: pytest.CaptureFixture[str]) -> None:
+    send("things", {THINGS_TEST: b"2 3 1\n0 2 1\n3 0 2\n", **NAMES})
+    told = registry.about("things").notice
+    for expected in (f"{told}\n", ""):  # a download says once whose data these are
         found = tl.datasets.load_things_odd_one_out("test")
-        assert found.statements.triples.tolist() == [[1, 2, 3], [1, 0, 2], [2, 3, 0]]
-        assert found.names == ("ant", "bed", "cat", "dog")
-        assert found.caution is not None
-        assert "sortind.mat" in found.caution
+        assert capfd.readouterr() == ("", expected)
+    assert told.startswith("things: please cite Martin N. Hebart")
+    assert told.endswith("License: CC BY 4.0")
+    assert found.statements.triples.tolist() == [[1, 2, 3], [1, 0, 2], [2, 3, 0]]
+    assert found.names == ("ant", "bed", "cat", "dog")
+    assert found.caution is not None
+    assert "sortind.mat" in found.caution
+    with pytest.raises(ParameterError, match="answers is 'most'; it must be 'sample'"):
+        tl.datasets.load_things_odd_one_out("most")  # type: ignore[arg-type]
 
-    def test_all_answers(self, send: Send) -> None:
-        table = (
-            b"image1\timage2\timage3\tchoice\tRT\tnoise_ceiling\tsubject_id\tage\n"
-            b"3\t1\t2\t3\t1500\tNaN\tA9\t30\n"
-            b"1\t4\t2\t1\tNaN\t1\tA7\tNaN\n"
-            b"4\t3\t2\t2\t900.5\tNaN\tA9\t30\n"
-        )
-        send("things-data", {THINGS_ALL: table, **self.NAMES})
-        found = tl.datasets.load_things_odd_one_out("all")
-        S = found.statements
-        assert S.triples.tolist() == [[1, 2, 0], [0, 3, 1], [2, 3, 1]]
-        assert S.kind == "odd"
-        assert S.raters is not None
-        assert S.raters.tolist() == ["A9", "A7", "A9"]
-        np.testing.assert_array_equal(S.seconds, [1.5, np.nan, 0.9005])
-        assert S.places is not None
-        assert S.places.tolist() == [2, 0, 1]
-        assert "eLife" in found.citation
 
-    def test_numbers_without_a_name(self, send: Send) -> None:
-        send("things", {THINGS_TEST: b"2 3 1\n0 4 1\n", **self.NAMES})
-        with pytest.raises(DatasetError, match=r"object numbers go from 0 to 4, but .* names 4"):
-            tl.datasets.load_things_odd_one_out("test")
+def test_all_answers_about_things(send: Send) -> None:
+    table = (
+        b"image1\timage2\timage3\tchoice\tRT\tnoise_ceiling\tsubject_id\tage\n"
+        b"3\t1\t2\t3\t1500\tNaN\tA9\t30\n"
+        b"1\t4\t2\t1\tNaN\t1\tA7\tNaN\n"
+        b"4\t3\t2\t2\t900.5\tNaN\tA9\t30\n"
+    )
+    send("things-data", {THINGS_ALL: table, **NAMES})
+    found = tl.datasets.load_things_odd_one_out("all")
+    S = found.statements
+    assert S.triples.tolist() == [[1, 2, 0], [0, 3, 1], [2, 3, 1]]
+    assert S.kind == "odd"
+    assert S.raters.tolist() == ["A9", "A7", "A9"]
+    np.testing.assert_array_equal(S.seconds, [1.5, np.nan, 0.9005])
+    assert S.places.tolist() == [2, 0, 1]
+    assert "eLife" in found.citation
 
-    def test_another_choice(self, send: Send) -> None:
-        table = b"image1\timage2\timage3\tchoice\tRT\tsubject_id\n3\t1\t2\t0\t1\tA\n"
-        send("things-data", {THINGS_ALL: table, **self.NAMES})
-        with pytest.raises(DatasetError, match="the choice is not always 1, 2 or 3"):
-            tl.datasets.load_things_odd_one_out("all")
 
-    def test_unknown_answers(self) -> None:
-        with pytest.raises(ParameterError, match="answers is 'most'; it must be 'sample'"):
-            tl.datasets.load_things_odd_one_out("most")  # type: ignore[arg-type]
+CHOICE_0 = b"image1\timage2\timage3\tchoice\tRT\tsubject_id\n3\t1\t2\t0\t1\tA\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "text"),
+    [
+        ("food", {FOOD_ARCHIVE: zipped({"readme": b""})}, "no food100-dataset/all-triplets.csv in"),
+        ("food", {FOOD_ARCHIVE: zipped({FOOD_TABLE: b"a;b;c\na;b\n"})}, "row 2: not three pict"),
+        ("material", {MATERIALS: zipped({})}, "no data/answers_processed_train.json in it"),
+        ("nights", {"nights/data.csv": b"a,b\n1,2\n"}, "not the table of NIGHTS: no column 'left_"),
+        ("imagenet", screens(n_select=[2, 1]), "not screens on which two of eight were ranked"),
+        ("imagenet", screens(stimulus_set=SHOWN + 5), "pictures that "),
+        ("imagenet", screens(stimulus_set=SHOWN[:, :8]), "not screens on which two of eight"),
+        (
+            "things",
+            {THINGS_TEST: b"2 3 1\n0 4 1\n", **NAMES},
+            "object numbers go from 0 to 4, but ",
+        ),
+        ("things-data", {THINGS_ALL: CHOICE_0, **NAMES}, "the choice is not always 1, 2 or 3"),
+    ],
+)
+def test_another_layout(name: str, files: dict[str, bytes], text: str, send: Send) -> None:
+    send(name, files)
+    with pytest.raises(DatasetError, match=re.escape(text)):
+        LOADERS[name][1]()
 
 
 LOADERS = {
@@ -288,7 +258,9 @@ LOADERS = {
     "material": (MATERIALS, tl.datasets.load_material),
     "musicians": (MUSICIANS, tl.datasets.load_musicians),
     "nights": ("nights/data.csv", tl.datasets.load_nights),
+    "imagenet": ("imagenet/obs-118.hdf5", tl.datasets.load_imagenet_similarity),
     "things": (THINGS_TEST, lambda: tl.datasets.load_things_odd_one_out("test")),
+    "things-data": (THINGS_ALL, lambda: tl.datasets.load_things_odd_one_out("all")),
 }
 
 
@@ -335,11 +307,6 @@ class TestFirstDownload:
         assert server.asked == ["/t.csv"]
         path.write_bytes(b"spoilt")
         assert find_files([self.PATH], origin)[0].read_bytes() == b"1"
-
-    def test_another_one_is_refused(self, server: Server, cache: Path) -> None:
-        server.files["/t.csv"] = b"1"
-        origin = server.origin("t.csv")
-        (path,) = find_files([self.PATH], origin)
         path.unlink()
         server.files["/t.csv"] = b"2"
         with pytest.raises(DatasetError) as caught:
@@ -347,32 +314,16 @@ class TestFirstDownload:
         assert "t.csv sent a file with another sha256" in str(caught.value)
         assert f"when it was first downloaded; {cache / 'SHA256SUMS'} has it" in str(caught.value)
 
-    def test_put_there_by_hand(self, server: Server, cache: Path) -> None:
-        (cache / self.PATH).parent.mkdir(parents=True)
-        (cache / self.PATH).write_bytes(b"by hand")
-        assert find_files([self.PATH], server.origin("t.csv")) == [cache / self.PATH]
-        assert server.asked == []
-
-    def test_in_the_given_folder(
+    def test_put_there_by_hand(
         self, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         given = cache.parent / "given"
-        (given / self.PATH).parent.mkdir(parents=True)
-        (given / self.PATH).write_bytes(b"by hand")
-        monkeypatch.setenv("TRILENS_DATA", str(given))
-        assert find_files([self.PATH], server.origin("t.csv")) == [given / self.PATH]
-
-
-def test_a_download_says_once_whose_data_these_are(
-    send: Send, capfd: pytest.CaptureFixture[str]
-) -> None:
-    send("things", {THINGS_TEST: b"0 2 1\n", "things/unique_id.txt": b"ant\nbed\ncat\n"})
-    told = registry.about("things").notice
-    for expected in (f"{told}\n", ""):
-        tl.datasets.load_things_odd_one_out("test")
-        assert capfd.readouterr() == ("", expected)
-    assert told.startswith("things: please cite Martin N. Hebart")
-    assert told.endswith("License: CC BY 4.0")
+        for folder in (cache, given):
+            (folder / self.PATH).parent.mkdir(parents=True)
+            (folder / self.PATH).write_bytes(b"by hand")
+            assert find_files([self.PATH], server.origin("t.csv")) == [folder / self.PATH]
+            monkeypatch.setenv("TRILENS_DATA", str(given))
+        assert server.asked == []
 
 
 def test_about() -> None:

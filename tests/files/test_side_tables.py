@@ -45,7 +45,7 @@ def test_labels_of_other_objects(text, said, tmp_path):
     labels = read_labels(tmp_path / "l.csv")
     with pytest.raises(LabelError, match=f"l.csv.*{said}"):
         labels_by_name(["a", "b"], labels)
-    with pytest.raises(LabelError, match="^the labels: "):
+    with pytest.raises(LabelError, match=r"^the labels: "):
         labels_by_name(["a", "b"], dict(labels))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import drawn
 import trilens as tl
@@ -50,13 +50,9 @@ def test_every_table_gives_the_same_statements(made):
     np.testing.assert_array_equal(S.seconds, [1.5, 2.0, np.nan])
 
 
-@pytest.mark.parametrize("made", [pd.DataFrame, ArrowTable])
-def test_every_function_takes_a_table(made):
+def test_maps_take_a_table():
     S = tl.simulate_statements(np.arange(8.0)[:, None], 160, kind="closer", random_state=0)
-    columns = dict(zip(["anchor", "near", "far"], S.triples.T, strict=True))
-    table = made(columns)
-    np.testing.assert_array_equal(tl.centrality(table), tl.centrality(S))
-    assert tl.medoid(table, "lensmap").name == tl.medoid(S, "lensmap").name
+    table = ArrowTable(dict(zip(["anchor", "near", "far"], S.triples.T, strict=True)))
     X = tl.SOE(1, random_state=0).fit(table)
     assert X.violations_ == tl.maps.violations(X.embedding_, table)
     np.testing.assert_array_equal(
@@ -65,18 +61,12 @@ def test_every_function_takes_a_table(made):
 
 
 def test_integers_in_a_table_are_names_in_numeric_order_as_in_a_file():
-    S = Statements(pd.DataFrame({"odd": [10, 9], "other_1": [9, 2], "other_2": [2, 10]}))
+    S = Statements(pd.DataFrame({"odd": [10.0, 9.0], "other_1": [9, 2], "other_2": [2, 10]}))
     assert S.names == ("2", "9", "10")
-    assert S.kind == "odd"
     assert S.triples.tolist() == [[2, 1, 0], [1, 0, 2]]
-
-
-def test_integers_beside_a_gap_are_still_integers():
-    table = pd.DataFrame({"anchor": [1.0, 2.0], "near": [2, 3], "far": [3, 1]})
-    assert Statements(table).names == ("1", "2", "3")
-    table.loc[1, "anchor"] = np.nan
-    with pytest.raises(StatementError, match="statement 1: 'nan' in column anchor does not name"):
-        Statements(table)
+    gap = {"odd": [10.0, np.nan], "other_1": [9, 2], "other_2": [2, 10]}
+    with pytest.raises(StatementError, match="statement 1: 'nan' in column odd does not name"):
+        Statements(pd.DataFrame(gap))
 
 
 SHOWN = {"shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
@@ -141,48 +131,43 @@ def test_names_fix_the_order_and_add_objects():
     assert T == S
 
 
+@pytest.mark.parametrize(
+    ("columns", "options", "text"),
+    [
+        ("a,b,c", {}, "no columns central, other_1, other_2; the columns are a"),
+        ("x1,x2,x3", {}, "fill in columns="),
+        ("anchor,near,far", {"kind": "central"}, "of kind closer, but kind central was asked for"),
+        (
+            "central,odd,other_1,other_2",
+            {},
+            "as central, other_1, other_2 or as odd, .*; say which with kind=",
+        ),
+        ("central,Central ", {}, "may both hold central"),
+    ],
+)
+def test_what_a_table_does_not_tell_is_refused_in_one_line(columns, options, text):
+    table = {name: [f"o{i}"] for i, name in enumerate(columns.split(","))}
+    with pytest.raises(StatementError, match=text) as caught:
+        Statements(pd.DataFrame(table), **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame(), {}])
+def test_a_table_without_columns(table):
+    with pytest.raises(tl.errors.TrilensError, match="the table is empty"):
+        Statements(table)
+
+
 def test_a_frame_of_three_counted_columns_is_a_file_without_header():
     array = np.array([["x", "y", "z"]])
     assert list(Statements(pd.DataFrame(array), kind="closer")) == [("x", "y", "z")]
     assert list(Statements(ArrowTable(array))) == [("x", "y", "z")]
 
 
-@pytest.mark.parametrize(
-    ("table", "options", "text"),
-    [
-        (
-            {"a": ["x"], "b": ["y"], "c": ["z"]},
-            {},
-            "no columns central, other_1, other_2; the columns are a",
-        ),
-        ({"x1": ["x"], "x2": ["y"], "x3": ["z"]}, {}, "fill in columns="),
-        (
-            {"anchor": ["x"], "near": ["y"], "far": ["z"]},
-            {"kind": "central"},
-            "of kind closer, but kind central was asked for",
-        ),
-        (
-            {"central": ["x"], "odd": ["w"], "other_1": ["y"], "other_2": ["z"]},
-            {},
-            "as central, other_1, other_2 or as odd, .*; say which with kind=",
-        ),
-        ({"central": ["x"], "Central ": ["x"]}, {}, "may both hold central"),
-        (
-            {"central": ["x"], "other_1": ["y"], "other_2": [None]},
-            {},
-            "statement 0: an empty cell",
-        ),
-        (
-            {"central": ["x"], "other_1": ["y"], "other_2": [0.5]},
-            {},
-            "statement 0: 0.5 in column",
-        ),
-    ],
-)
-def test_what_a_table_does_not_tell_is_refused_in_one_line(table, options, text):
-    with pytest.raises(StatementError, match=text) as caught:
-        Statements(pd.DataFrame(table), **options)
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize(("cell", "text"), [(None, "an empty cell"), (0.5, "0.5 in column")])
+def test_a_cell_that_names_no_object(cell, text):
+    with pytest.raises(StatementError, match=f"statement 0: {text}"):
+        Statements({"central": ["x"], "other_1": ["y"], "other_2": [cell]})
 
 
 def test_columns_of_other_names_are_told_by_their_roles():
@@ -197,6 +182,7 @@ def test_columns_of_other_names_are_told_by_their_roles():
         Statements.from_frame(table, {"middle": "pick"})
 
 
+@settings(max_examples=25)
 @given(S=drawn.statements(), seed=st.integers(0, 99))
 def test_an_arrow_table_keeps_everything(S, seed):
     rng = np.random.default_rng(seed)
@@ -257,17 +243,12 @@ def test_equality_looks_at_everything():
 
 def test_the_objects_of_statements_stand_for_them():
     S = Statements([("a", "b", "c")], kind="central")
+    assert repr(S).startswith("Statements(1 statement about 3 objects")
     assert as_statements(S.objects) is S
     assert S.objects[[2, 0]].names == ("c", "a")
     assert S.objects[1].names == ("b",)
     with pytest.raises(IndexError):
         S.objects[[3]]
-
-
-def test_one_statement_is_no_statements():
-    assert repr(Statements([("a", "b", "c")], kind="central")).startswith(
-        "Statements(1 statement about 3 objects"
-    )
 
 
 def test_rows_that_are_dicts_have_the_same_columns() -> None:
@@ -283,10 +264,19 @@ def test_rows_that_are_dicts_have_the_same_columns() -> None:
             as_statements(wrong)
 
 
-def test_a_missing_number_is_no_rater():
+@pytest.mark.parametrize("unknown", [float("nan"), "nan", "NaN"])
+def test_a_rater_that_is_not_a_number_is_nobody(unknown, tmp_path):
     table = {"central": ["a", "b"], "other_1": ["b", "a"], "other_2": ["c", "c"]}
-    S = Statements(table | {"rater": [1.5, float("nan")]})
-    assert S.raters.tolist() == ["1.5", ""]
+    rows = list(zip(*table.values(), strict=True))
+    file = tmp_path / "a.csv"
+    file.write_text(f"central,other_1,other_2,rater\na,b,c,{unknown}\nb,a,c,x\n")
+    for S in (
+        tl.read_statements(file),
+        Statements(rows, raters=[unknown, "x"], kind="central"),
+        Statements(table | {"rater": [unknown, "x"]}),
+    ):
+        assert S.raters.tolist() == ["", "x"]
+    assert Statements(table | {"rater": [unknown, 1.5]}).raters.tolist() == ["", "1.5"]
 
 
 ROWS = [[3, 7, 9], [9, 3, 7]]
@@ -369,3 +359,19 @@ def test_a_gap_is_skipped_as_the_refusal_says():
         Statements(table)
     assert str(refused.value).endswith("Answers(..., skip_bad=True).read()")
     assert list(tl.Answers(table, skip_bad=True).read()) == [("a", "b", "c"), ("b", "a", "c")]
+
+
+def test_statements_take_the_columns_that_are_asked_for():
+    rows = [("a", "b", "c", "a"), ("b", "c", "d", "c"), ("c", "d", "a", "a"), ("d", "a", "b", "d")]
+    frame = pd.DataFrame(rows * 6, columns=list("xyzw"))
+    columns = "chosen=w,shown_1=x,shown_2=y,shown_3=z"
+    line = r"x \(a, b, c\), .*: fill in columns='chosen=\?,other_1=\?,.*,rater=\?'"
+    with pytest.raises(tl.errors.TrilensError, match=line):
+        Statements(frame)
+    S = Statements(frame, columns=columns, kind="odd")
+    assert tl.Answers(frame, columns=columns, kind="odd").read() == S
+    with pytest.raises(tl.errors.TrilensError) as caught:
+        tl.medoid(frame)
+    assert "trilens.Statements(table, columns=..., kind=...)" in caught.value.__notes__[0]
+    with pytest.raises(tl.errors.ParameterError, match="only a table has columns"):
+        Statements([("a", "b", "c")], columns=columns)
