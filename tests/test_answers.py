@@ -54,21 +54,15 @@ def test_counts_do_not_depend_on_where_the_answers_lie(file, tmp_path, monkeypat
         np.testing.assert_array_equal(pairs.appears, two.appears)
 
 
-def test_counts_are_passed_on():
+def test_what_is_counted_already_is_passed_on(file, monkeypatch):
     one, two = count_central(S), count_pairs(S)
     assert central_counts(one) is one
     assert pair_counts(two) is two
-
-
-def test_small_files_are_read_and_large_ones_counted(file, monkeypatch):
+    with pytest.raises(FormatError, match="pairs were not counted"):
+        pair_counts(counted(S))
     assert isinstance(read_or_count(Answers(file)), Statements)
     monkeypatch.setattr(module, "STREAMED_BYTES", 0)
     assert read_or_count(Answers(file), pairs=True).pairs is not None
-
-
-def test_pairs_that_were_not_counted_are_missed():
-    with pytest.raises(FormatError, match="pairs were not counted"):
-        pair_counts(counted(S))
 
 
 TABLE = {
@@ -100,6 +94,24 @@ def test_a_table_in_memory_is_selected_from_as_a_file_is(tmp_path, made):
             Answers(source).column("central")
     with pytest.raises(ParameterError, match="only files and tables have further columns"):
         Answers(S).column("age")
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "cells"),
+    [
+        ({}, "age", ["31", "", "32"]),
+        ({"columns": ["central", "other_1", "other_2", "age", "rater"], "header": True}, "age",
+         ["31", "", "32"]),
+        ({"columns": "odd=central,other_1=2,other_2=3,round=rater"}, "rater", ["x", "y", "x"]),
+        ({"skip_bad": True}, "age", ["31", "", "32"]),
+    ],
+)  # fmt: skip
+def test_further_columns(options, name, cells, tmp_path):
+    path = tmp_path / "answers.csv"
+    rows = ["central,other_1,other_2,Age,rater", "a,b,c,31,x", "", "b,a,c,,y", "c,a,b,32,x"]
+    rows += ["b,b,c,40,x"] if options.get("skip_bad") else []
+    path.write_text("\n".join(rows))
+    assert Answers(path, **options).column(name).tolist() == cells
 
 
 def test_conditions_do_not_read_a_file_again(tmp_path, monkeypatch):

@@ -50,29 +50,22 @@ class TestGivenFolder:
         assert server.asked == []
         assert not cache.exists()
 
-    @pytest.mark.parametrize("spoil", [lambda b: b[: len(b) // 2], lambda b: b"#" + b[1:]])
     def test_a_spoilt_file_is_named(
-        self, spoil, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        given = cache.parent / "given"
-        (given / NETWORK).parent.mkdir(parents=True)
-        (given / NETWORK).write_bytes(spoil(network))
-        server.files["/n.gz"] = network
-        monkeypatch.setenv("TRILENS_DATA", str(given))
-        text = failure(NETWORK, server.origin("n.gz"))
-        assert text.startswith(f"{given / NETWORK}: corrupted or half-downloaded")
-        assert server.asked == []
-
-    def test_a_file_spoilt_after_the_first_load_is_noticed(
         self, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        given = cache.parent / "given"
-        (given / NETWORK).parent.mkdir(parents=True)
-        (given / NETWORK).write_bytes(network)
-        monkeypatch.setenv("TRILENS_DATA", str(given))
-        find_files([NETWORK], server.origin("n.gz"))
-        (given / NETWORK).write_bytes(network[:-1])
+        given = cache.parent / "given" / NETWORK
+        given.parent.mkdir(parents=True)
+        monkeypatch.setenv("TRILENS_DATA", str(cache.parent / "given"))
+        server.files["/n.gz"] = network
+        for content in (network[: len(network) // 2], b"#" + network[1:]):
+            given.write_bytes(content)
+            text = failure(NETWORK, server.origin("n.gz"))
+            assert text.startswith(f"{given}: corrupted or half-downloaded")
+        given.write_bytes(network)
+        assert find_files([NETWORK], server.origin("n.gz")) == [given]
+        given.write_bytes(network[:-1])  # after the first load, too
         assert "corrupted" in failure(NETWORK, server.origin("n.gz"))
+        assert server.asked == []
 
     def test_what_it_lacks_is_downloaded(
         self, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
@@ -112,14 +105,6 @@ class TestDownload:
         assert "broke off after 70,000" in failure(NETWORK, server.origin("n.gz"))
         assert left_in(cache) == []
 
-    def test_a_spoilt_cache_that_cannot_be_repaired_is_named(
-        self, server: Server, cache: Path
-    ) -> None:
-        (cache / NETWORK).parent.mkdir(parents=True)
-        (cache / NETWORK).write_bytes(b"half")
-        text = failure(NETWORK, server.origin("gone.gz"))
-        assert text.startswith(f"{cache / NETWORK} is corrupted: {server.url}/gone.gz answered 404")
-
     def test_a_file_that_is_gone(self, server: Server, cache: Path) -> None:
         assert failure(NETWORK, server.origin("n.gz")) == (
             f"{cache / NETWORK} is missing: {server.url}/n.gz answered 404 Not Found; download "
@@ -127,6 +112,9 @@ class TestDownload:
             f"the folder that TRILENS_DATA names (sha256 "
             f"7235c7e11887f8a32dfd03a3aa0c77efdf89d41591a959c7d6e4ca11b1299bb5)"
         )
+        (cache / NETWORK).write_bytes(b"half")
+        text = failure(NETWORK, server.origin("gone.gz"))
+        assert text.startswith(f"{cache / NETWORK} is corrupted: {server.url}/gone.gz answered 404")
 
     def test_a_server_that_is_gone(self, cache: Path) -> None:
         with socket.socket() as unused:

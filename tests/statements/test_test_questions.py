@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trilens.datasets.cars import TEST
 from trilens.errors import ParameterError
-from trilens.files import read_statements
 from trilens.statements import Statements, keep_passed, passed_tests
 
 ANSWERS = [
@@ -55,10 +53,3 @@ def test_by_raters_and_for_other_kinds():
 def test_what_is_refused(tests, by, said):
     with pytest.raises(ParameterError, match=said):
         passed_tests(S, tests, by)
-
-
-def test_the_cars(cars):
-    """In only 7 of 146 rounds the off-road vehicle was not chosen (Section 6.2)."""
-    survey = read_statements(cars / "survey_data.csv", kind="central")
-    assert len(passed_tests(survey, [TEST])) == 139
-    assert len(keep_passed(survey, [TEST])) == 6757
