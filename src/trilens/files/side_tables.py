@@ -16,7 +16,7 @@ from trilens.errors import FormatError, LabelError, StatementError, TrilensError
 from trilens.files.small import SmallTable, small_table
 from trilens.files.source import PathLike, one_line, open_source, quoted
 from trilens.statements.columns import is_table
-from trilens.statements.comparisons import Comparisons, first_wrong
+from trilens.statements.comparisons import Comparisons
 from trilens.statements.names import is_missing, ordered_names
 from trilens.statements.roles import LABELS, roles
 from trilens.statements.unfold import Questions
@@ -232,13 +232,14 @@ def read_comparisons(path: PathLike) -> Comparisons:
     names = ordered_names(list(dict.fromkeys(name for four in said for name in four)))
     ids = {name: i for i, name in enumerate(names)}
     rows = np.array([[ids[name] for name in four] for four in said], dtype=np.int32)
-    wrong = first_wrong(rows)
-    if wrong is not None:
+    try:
+        return Comparisons(rows, names=names)
+    except StatementError as error:
+        wrong = error.row or 0
         raise StatementError(
             f"{label}, row {lines[wrong]:,}: d(A,B) < d(C,D) needs two different pairs of "
             f"different objects, not {', '.join(map(quoted, said[wrong]))}"
-        )
-    return Comparisons(rows, names=names)
+        ) from None
 
 
 #: The path of a table of questions, or the table itself.

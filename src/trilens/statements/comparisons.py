@@ -67,12 +67,14 @@ class Comparisons:
             raise StatementError(
                 f"the ids {given[row].tolist()} are not all from 0 to {n - 1}", row=row
             )
-        row_of = first_wrong(given)
-        if row_of is not None:
+        a, b, c, d = given.T
+        wrong = (a == b) | (c == d) | ((a == c) & (b == d)) | ((a == d) & (b == c))
+        if wrong.any():
+            row = int(wrong.argmax())
             raise StatementError(
                 f"d(A,B) < d(C,D) needs two different pairs of different objects, "
-                f"not {given[row_of].tolist()}",
-                row=row_of,
+                f"not {given[row].tolist()}",
+                row=row,
             )
         ids = np.ascontiguousarray(given, dtype=np.int32).view()
         ids.flags.writeable = False
@@ -92,13 +94,6 @@ class Comparisons:
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self):,} comparisons of pairs of {self.n_objects:,} objects)"
-
-
-def first_wrong(rows: AnyArray) -> int | None:
-    """The first row that does not name two different pairs of different objects."""
-    a, b, c, d = rows.T
-    wrong = (a == b) | (c == d) | ((a == c) & (b == d)) | ((a == d) & (b == c))
-    return int(np.flatnonzero(wrong)[0]) if wrong.any() else None
 
 
 def rectangular(rows: ArrayLike) -> AnyArray:

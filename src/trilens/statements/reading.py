@@ -458,119 +458,103 @@ def _column(table: AnswerTable, i: int) -> str:
     return quotable(table.layout.names, i) if table.layout.header else str(i + 1)
 
 
-def _about_raters(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
+def _add(columns: str) -> str:
+    """The option that says what columns hold, as it is on the command line and in Python."""
+    return f"add --columns {columns} (in Python: columns='{columns}')."
+
+
+def _about_raters(table: AnswerTable, unused: Sequence[int]) -> Iterator[Concern]:
     if "rater" in table.layout.others or table.rater is not None:
-        return []
-    remedy = "If one does, add --columns rater=COLUMN (in Python: columns='rater=COLUMN')."
-    if not unused:
-        if "round" in table.layout.others:  # rounds stand for raters
-            return []
-        remedy = "If several people answered, add a column rater to the file."
-    return [
-        Concern(
-            "raters",
-            "No column names the person.",
-            "Careless raters are not found, and intervals may be too narrow.",
-            remedy,
-        )
-    ]
+        return
+    if not unused and "round" in table.layout.others:  # rounds stand for raters
+        return
+    yield Concern(
+        "raters",
+        "No column names the person.",
+        "Careless raters are not found, and intervals may be too narrow.",
+        f"If one does, {_add('rater=COLUMN')}"
+        if unused
+        else "If several people answered, add a column rater to the file.",
+    )
 
 
-def _about_marks(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
+def _about_marks(table: AnswerTable, unused: Sequence[int]) -> Iterator[Concern]:
     """Columns that mark practice, catch trials or tasks, or which algorithm asked."""
     if table.reason is not None or table.options.passes_over:
-        return []
-    found = []
+        return
     for i in unused:
         name = one_line(table.layout.names[i], 40)
         seen = Counter(table.table.first_cells(i))
         if not 2 <= len(seen) <= _FEW:
             continue
         few = ", ".join(f"{one_line(word, 30)} ({n:,})" for word, n in seen.most_common(4))
+        few += f" of the first {sum(seen.values()):,}."
         most = one_line(seen.most_common(1)[0][0], 30)
         if key(name) in MARKS:
-            found.append(
-                Concern(
-                    "marked",
-                    f"Column {name} divides the answers: {few} of the first "
-                    f"{sum(seen.values()):,}.",
-                    "All are used, whether they belong together or not.",
-                    f"To use some of them, add --where '{name} = {most}' (in Python: "
-                    f'where="{name} = {most}").',
-                )
+            yield Concern(
+                "marked",
+                f"Column {name} divides the answers: {few}",
+                "All are used, whether they belong together or not.",
+                f"To use some of them, add --where '{name} = {most}' (in Python: "
+                f'where="{name} = {most}").',
             )
         elif key(name) in SAMPLERS and "reason" not in table.layout.others:
             random = next((word for word in seen if "random" in word.casefold()), most)
-            found.append(
-                Concern(
-                    "sampler",
-                    f"Column {name} says which algorithm asked: {few} of the first "
-                    f"{sum(seen.values()):,}.",
-                    "Shares of answers to questions that earlier answers chose are biased.",
-                    f"If some were chosen by earlier answers, add --columns reason={name} "
-                    f"--reason-random {random} (in Python: columns=, reason_random=).",
-                )
+            yield Concern(
+                "sampler",
+                f"Column {name} says which algorithm asked: {few}",
+                "Shares of answers to questions that earlier answers chose are biased.",
+                f"If some were chosen by earlier answers, add --columns reason={name} "
+                f"--reason-random {random} (in Python: columns=, reason_random=).",
             )
-    return found
 
 
-def _about_counts(table: AnswerTable, unused: Sequence[int]) -> list[Concern]:
+def _about_counts(table: AnswerTable, unused: Sequence[int]) -> Iterator[Concern]:
     for i in unused:
         cells = table.table.first_cells(i)
         # pandas writes 3.0 beside a gap
         whole = bool(cells) and all(is_integer(cell.strip().removesuffix(".0")) for cell in cells)
         if key(table.layout.names[i]) in _TIMES and whole:
             name = _column(table, i)
-            return [
-                Concern(
-                    "count",
-                    f"Column {name} may be a number of equal answers.",
-                    "Each row counts as one answer.",
-                    f"If it is, add --columns count={name} (in Python: columns='count={name}').",
-                )
-            ]
-    return []
+            yield Concern(
+                "count",
+                f"Column {name} may be a number of equal answers.",
+                "Each row counts as one answer.",
+                f"If it is, {_add(f'count={name}')}",
+            )
+            return
 
 
-def _about_times(found: Pass) -> list[Concern]:
-    if found.slow is None:
-        return []
-    at = found.of.layout.others["seconds"]
-    name = _column(found.of, at)
-    return [
-        Concern(
+def _about_times(found: Pass) -> Iterator[Concern]:
+    if found.slow is not None:
+        name = _column(found.of, found.of.layout.others["seconds"])
+        yield Concern(
             "times",
             f"The median of {name} is {found.slow:,.4g} seconds.",
             "Response times are shown a thousand times too long, if these are milliseconds.",
-            f"If these are milliseconds, add --columns ms={name} (in Python: columns='ms={name}').",
+            f"If these are milliseconds, {_add(f'ms={name}')}",
         )
-    ]
 
 
-def _about_names(statements: Statements) -> list[Concern]:
+def _about_names(statements: Statements) -> Iterator[Concern]:
     """Names that differ in nothing but capitals and blanks, or as ``7`` and ``7.0`` do."""
-    if statements._names is None:
-        return []
     alike: dict[str, list[str]] = {}
-    for name in statements.names:
+    for name in statements._names or ():
         plain = without_zero(" ".join(name.casefold().split()))
         alike.setdefault(plain, []).append(name)
     twice = [names for names in alike.values() if len(names) > 1]
-    if not twice:
-        return []
-    few = "; ".join(" and ".join(map(quoted, names[:3])) for names in twice[:3])
-    more = f"; and {len(twice) - 3:,} more" if len(twice) > 3 else ""
-    return [
-        Concern(
+    if twice:
+        few = "; ".join(" and ".join(map(quoted, names[:3])) for names in twice[:3])
+        more = f"; and {len(twice) - 3:,} more" if len(twice) > 3 else ""
+        yield Concern(
             "alike",
             f"Some names differ only in capitals, blanks or a final .0: {few}{more}.",
             "They are taken for different objects.",
             "If they are the same, write them alike.",
         )
-    ]
 
 
-def about_copies(statements: Statements) -> list[Concern]:
+def about_copies(statements: Statements) -> Iterator[Concern]:
     """Whether every row occurs equally often: the same file more than once.
 
     >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3, kind="central")
@@ -578,39 +562,34 @@ def about_copies(statements: Statements) -> list[Concern]:
     ['How often each row occurs is a multiple of 3.']
     """
     times = copies(statements)
-    if times < 2:
-        return []
-    return [
-        Concern(
+    if times > 1:
+        yield Concern(
             "copies",
             f"How often each row occurs is a multiple of {times}.",
             "If the same answers are included more than once, everything looks more certain than "
             "it is: intervals are too narrow, and people seem to agree with themselves.",
             "Check whether a file was read twice, and include each answer once.",
         )
-    ]
 
 
-def _about_ids(table: AnswerTable, statements: Statements, unused: Sequence[int]) -> list[Concern]:
+def _about_ids(
+    table: AnswerTable, statements: Statements, unused: Sequence[int]
+) -> Iterator[Concern]:
     """Ids of objects whose names stand in the same row."""
     layout = table.layout
     if not layout.header or not all(map(is_integer, statements.names[:1000])):
-        return []
+        return
     named = {key(layout.names[i]): i for i in unused}
     columns = {}
     for role, at in zip(layout.shape, layout.objects, strict=True):
         stem = key(layout.names[at]).removesuffix("id").removesuffix("index")
         beside = next((named[stem + end] for end in _NAME_TAILS if stem + end in named), None)
         if beside is None:
-            return []
+            return
         columns[role] = _column(table, beside)
-    said = ",".join(f"{role}={name}" for role, name in columns.items())
-    return [
-        Concern(
-            "ids",
-            f"The objects are called by numbers, though {', '.join(columns.values())} may name "
-            f"them.",
-            "Findings show the numbers.",
-            f"To use the names, add --columns {said} (in Python: columns='{said}').",
-        )
-    ]
+    yield Concern(
+        "ids",
+        f"The objects are called by numbers, though {', '.join(columns.values())} may name them.",
+        "Findings show the numbers.",
+        f"To use the names, {_add(','.join(f'{role}={name}' for role, name in columns.items()))}",
+    )

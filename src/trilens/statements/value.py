@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import is_whole, shown as printed, whole_number
+from trilens._tabular import counted
 from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import (
     AssumedKindWarning,
@@ -428,12 +429,8 @@ class Statements:
         return len(self), 3
 
     def __repr__(self) -> str:
-        statements = "statement" if len(self) == 1 else "statements"
-        objects = "object" if self.n_objects == 1 else "objects"
-        return (
-            f"Statements({len(self):,} {statements} about {self.n_objects:,} {objects}, "
-            f"kind={self.kind!r})"
-        )
+        told = f"{counted(len(self), 'statement')} about {counted(self.n_objects, 'object')}"
+        return f"Statements({told}, kind={self.kind!r})"
 
     @overload
     def __getitem__(self, rows: SupportsIndex) -> tuple[str, str, str]: ...
