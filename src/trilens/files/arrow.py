@@ -91,7 +91,9 @@ def open_arrow(source: Source) -> NamedTable:
                 yield Rows(_checked(file.read_all()).select(wanted), counting(1))
                 return
             start = 1
-            for batch in _record_batches(file):
+            is_file = isinstance(file, pa.ipc.RecordBatchFileReader)
+            stored = map(file.get_batch, range(file.num_record_batches)) if is_file else file
+            for batch in stored:
                 table = _checked(pa.Table.from_batches([batch])).select(wanted)
                 step = max(request.block_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
                 for first in range(0, batch.num_rows, step):
@@ -108,14 +110,6 @@ def parquet_rows(source: Source) -> list[int]:
     with decoding(source, "a Parquet file"):
         facts = pq.ParquetFile(_handle(source)).metadata
         return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
-
-
-def _record_batches(file: Any) -> Iterator[Any]:
-    if isinstance(file, pa.ipc.RecordBatchFileReader):
-        for i in range(file.num_record_batches):
-            yield file.get_batch(i)
-    else:
-        yield from file
 
 
 def _handle(source: Source) -> Any:

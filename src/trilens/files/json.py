@@ -48,7 +48,7 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
         return open_text(as_text_source(rows, source), options)
     if isinstance(found, dict):
         found = _of_pandas(found)
-        if _is_columns(found):
+        if len(found) >= 3 and _width(list(found.values())) is not None:
             return named_table(source.label, table_of_columns(found))
     answered = _next_answers(found)
     if answered:
@@ -360,10 +360,6 @@ def _is_rows(found: Any) -> bool:
         and all(isinstance(row, list) for row in found)
         and not any(isinstance(cell, dict | list) for row in found for cell in row)
     )
-
-
-def _is_columns(found: dict[str, Any]) -> bool:
-    return len(found) >= 3 and _width(list(found.values())) is not None
 
 
 def _of_pandas(found: dict[str, Any]) -> dict[str, Any]:

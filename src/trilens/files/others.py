@@ -167,14 +167,15 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
             f"{label}: {option('columns')} does not apply to NPZ, whose triples stand in the order "
             f"of the kind; leave it out"
         )
-    arrays: dict[str, Any] = _arrays(source, ("triples", "kind", "names", *FIELDS.values()))
+    arrays = load_arrays(source, "an NPZ file")
+    triples = _triples(arrays, label)
     said = _kind(arrays.get("kind"), label)
     if None not in (options.kind, said) and options.kind != said:
         raise FormatError(
             f"{label} says that its statements are of kind {said}, but kind {options.kind} was "
             f"asked for; leave the kind out"
         )
-    triples, names = arrays["triples"], _names(arrays.get("names"), label)
+    names = _names(arrays.get("names"), label)
     n = len(names) if names is not None else int(triples.max()) + 1 if triples.size else 0
     try:
         known = {
@@ -238,23 +239,20 @@ def _fixed_width(values: Sequence[Any], what: str) -> AnyArray:
     return np.array(texts, dtype=np.str_) if texts else np.array([], dtype="U1")
 
 
-def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
-    """Those of the wanted arrays that are there; ``triples`` must be, and be ids."""
-    arrays = load_arrays(source, "an NPZ file")
-    found = {name: arrays[name] for name in wanted if name in arrays}
-    triples = found.get("triples")
+def _triples(arrays: dict[str, AnyArray], label: str) -> AnyArray:
+    """The ids; without them, or where they are none, the file is refused."""
+    triples = arrays.get("triples")
     if triples is None:
         hint = f"; for cblearn's X and y, {option('preset', 'cblearn')}" if "X" in arrays else ""
         raise FormatError(
-            f"{source.label}: no array triples; the arrays seen are "
-            f"{one_line(', '.join(arrays))}{hint}"
+            f"{label}: no array triples; the arrays seen are {one_line(', '.join(arrays))}{hint}"
         )
     if triples.dtype.kind not in "iu" or triples.ndim != 2 or triples.shape[1] != 3:
         raise FormatError(
-            f"{source.label}: triples is an array of shape {triples.shape} of {triples.dtype}; "
+            f"{label}: triples is an array of shape {triples.shape} of {triples.dtype}; "
             f"it must be (m, 3) of integers"
         )
-    return found
+    return triples
 
 
 def _kind(array: AnyArray | None, label: str) -> Kind | None:

@@ -73,32 +73,31 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     if ENDINGS[ending] != "npz":
         _check_names(first, ending, text)
     with packed_write(path, packing) as file:
-        _write(first, chunks, file, ending)
+        every = _alike(first, chunks)
+        if ENDINGS[ending] == "npz":
+            write_archive(concatenate([first, *chunks]), file)
+        elif text:
+            for piece in _texts(every, ending):
+                file.write(piece)
+        else:
+            _write_tables(map(_table, every), file, ENDINGS[ending])
 
 
-def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending: str) -> None:
-    if ENDINGS[ending] == "npz":
-        write_archive(concatenate([first, *rest]), file)
-        return
-    every = _alike(first, rest)
+def _texts(every: Iterable[Statements], ending: str) -> Iterator[bytes]:
+    """The bytes of a text file, piece by piece."""
     if ending in _SEPARATORS:
-        separator = _SEPARATORS[ending]
         for i, S in enumerate(every):
-            for piece in _separated(S, separator, header=i == 0):
-                file.write(piece)
-    elif ENDINGS[ending] == "jsonl":
-        for S in every:
-            for piece in _json_lines(S):
-                file.write(piece)
-    elif ENDINGS[ending] == "json":
-        before = b"["
-        for S in every:
-            for piece in _json_lines(S):
-                file.write(before + piece[:-1].replace(b"}\n{", b"},\n{"))
-                before = b",\n"
-        file.write(b"]\n" if before != b"[" else b"[]\n")
-    else:
-        _write_tables(map(_table, every), file, ENDINGS[ending])
+            yield from _separated(S, _SEPARATORS[ending], header=i == 0)
+        return
+    lines = (piece for S in every for piece in _json_lines(S))
+    if ENDINGS[ending] == "jsonl":
+        yield from lines
+        return
+    before = b"["
+    for piece in lines:
+        yield before + piece[:-1].replace(b"}\n{", b"},\n{")
+        before = b",\n"
+    yield b"]\n" if before != b"[" else b"[]\n"
 
 
 def _alike(first: Statements, rest: Iterator[Statements]) -> Iterator[Statements]:
