@@ -139,6 +139,9 @@ def test_matlab(tmp_path: Path) -> None:
         read_statements(f"{path}::c")
     scipy.io.savemat(path, {"names": np.array([["van", "bus", "car"]], dtype=object)})
     assert rows(path) == ROWS[:1]
+    path.write_bytes(path.read_bytes()[:128] + np.array([14, 0], "<u4").tobytes())
+    with pytest.raises(FormatError, match="a variable without its description"):
+        read_statements(path)
 
 
 def test_parquet_of_others(tmp_path: Path) -> None:

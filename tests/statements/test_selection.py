@@ -92,6 +92,9 @@ def test_what_is_not_known_cannot_be_a_rule():
         select(plain, exclude_raters=["a"])
     with pytest.raises(ParameterError, match="needs response times"):
         select(plain, min_seconds=1)
+    timed = Statements([[0, 1, 2]] * 2, seconds=[1, 3], kind="central")
+    (step,) = select(timed, min_seconds=2).steps
+    assert (step.left, step.raters_left) == (1, 0)
 
 
 def test_times_that_are_not_known_are_empty():
