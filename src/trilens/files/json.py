@@ -144,40 +144,29 @@ def _width(value: Any) -> int | None:
 def _next_answers(found: Any) -> tuple[dict[str, list[Any]], str] | None:
     """Answers as NEXT keeps them: lists of responses by participant, with ``target_indices``."""
     inside = found.get("participant_responses", found) if isinstance(found, dict) else found
-    who: list[tuple[str | None, Any]] = []
-    if isinstance(inside, dict):
-        for name, responses in inside.items():
-            who += [(name, each) for each in responses] if isinstance(responses, list) else []
-    elif isinstance(inside, list):
-        who = [(None, each) for each in inside]
-    asked = [
-        (name, each)
-        for name, each in who
-        if isinstance(each, dict) and isinstance(each.get("target_indices"), list)
-    ]
-    if not asked or len(asked) < len(who):
+    by_name = inside if isinstance(inside, dict) else {None: inside}
+    who = [(name, one) for name, all_ in by_name.items() if isinstance(all_, list) for one in all_]
+    if not who or not all(
+        isinstance(one, dict) and isinstance(one.get("target_indices"), list) for _, one in who
+    ):
         return None
-    names = ("rater", "anchor", "shown_1", "shown_2", "chosen", "seconds", "alg_label")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    open_ = 0
-    for name, each in asked:
-        targets = {one.get("label"): one for one in each["target_indices"] if isinstance(one, dict)}
-        winner = each.get("index_winner", each.get("target_winner"))
+    rows = []
+    for name, one in who:
+        listed = [each for each in one["target_indices"] if isinstance(each, dict)]
+        targets = {each.get("label"): each for each in listed}
+        winner = one.get("index_winner", one.get("target_winner"))
         three = [targets.get(label) for label in ("center", "left", "right")]
-        chosen = next((one for one in three if one and one.get("index") == winner), None)
+        chosen = next((each for each in three if each and each.get("index") == winner), None)
         if None in three or chosen is None:
-            open_ += 1
             continue
-        rater = each.get("participant_uid", name)
-        cells = (
-            rater.rsplit("_", 1)[-1] if isinstance(rater, str) else rater,
-            *(_target(one) for one in (*three, chosen) if one),
-            each.get("response_time"),
-            each.get("alg_label"),
-        )
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-    told = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
+        rater = one.get("participant_uid", name)
+        rater = rater.rsplit("_", 1)[-1] if isinstance(rater, str) else rater
+        objects = [_target(each) for each in (*three, chosen) if each]
+        rows.append((rater, *objects, one.get("response_time"), one.get("alg_label")))
+    names = ("rater", "anchor", "shown_1", "shown_2", "chosen", "seconds", "alg_label")
+    columns = zip(names, map(list, zip(*rows, strict=True)), strict=False)
+    told = {name: cells for name, cells in columns if any(cell is not None for cell in cells)}
+    open_ = len(who) - len(rows)
     note = f"{counted(open_, 'response')} without an answer skipped" if open_ else ""
     return (told, note) if told else None
 
