@@ -9,7 +9,7 @@ import pytest
 from mutations import ENDINGS, run
 
 #: Files of one seed.
-FILES = 20 * len(ENDINGS)
+FILES = 40 * len(ENDINGS)
 #: Ten thousand and more of them in all.
 SEEDS = range(-(-10_000 // FILES))
 
