@@ -97,7 +97,7 @@ def statements(path: Path, **options: Any) -> dict[str, Any]:
         of_parts = [getattr(part, name) for part in parts]
         if all(each is not None for each in of_parts):
             assert plain(np.concatenate(of_parts)) == known[name]
-    if not isinstance(options.get("objects"), list):
+    if not isinstance(options.get("objects"), list):  # -1 is then a name, and no count's
         n_chosen = 0 if S.chosen is None else S.chosen.sum()
         assert tl.Answers(path, **options).count().statements == len(S) - n_chosen
     return {
@@ -144,8 +144,7 @@ def outcome(case: dict[str, Any], folder: Path) -> dict[str, Any]:
         found = READERS[case.get("as", "statements")](path, **options)
     except TrilensError as error:
         return {"error": f"{type(error).__name__}: {error}".replace(f"{folder}/", "")}
-    if isinstance(found, dict):
-        found = {name: value for name, value in found.items() if value not in (None, [], {})}
+    found = {name: value for name, value in found.items() if value not in (None, [], {})}
     return {"read": json.loads(json.dumps(found).replace(f"{folder}/", ""))}
 
 

@@ -7,7 +7,7 @@ Names are compared by their letters and digits alone: ``Response_Time``, ``respo
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -268,7 +268,7 @@ def roles(names: Sequence[str]) -> dict[int, Role]:
     _add_sides(keys, found)
     _add_numbered(keys, found, _CHOSEN_AS, "chosen")
     _add_numbered(keys, found, _NOT_CHOSEN_AS, "not_chosen")
-    _add_votes(keys, found)
+    _add_numbered(keys, found, _VOTES_AS, "votes")
     if "rater" not in {role.name for role in found.values()}:
         for i, plain in enumerate(keys):
             if plain in ("session", "sessionid"):
@@ -376,18 +376,6 @@ def _add_numbered(
         # ``choices_1`` are shown, unless something else is
         as_shown = any(i in found for i in columns)
         if len(members) > 1 and not (as_shown and len(set(shown) - set(columns)) < 4):
-            _number(members, found, role)
-
-
-def _add_votes(keys: Sequence[str], found: dict[int, Role]) -> None:
-    """How many chose each of the objects that were shown."""
-    for _, members in _grouped(keys, _VOTES_AS):
-        if len(members) > 1:
-            _number(members, found, "votes")
-
-
-def _number(members: Mapping[str, int], found: dict[int, Role], role: str) -> None:
-    """Number the columns of a role by what follows their stem."""
-    first = min(map(_counted, members))
-    for mark, i in members.items():
-        found[i] = Role(f"{role}_{_counted(mark) - first + 1}", None, BY_SIDE)
+            first = min(map(_counted, members))
+            for mark, i in members.items():
+                found[i] = Role(f"{role}_{_counted(mark) - first + 1}", None, BY_SIDE)
