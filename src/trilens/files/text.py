@@ -723,5 +723,4 @@ def records(text: str, separator: str) -> Iterator[tuple[list[str], int, int]]:
 
 
 def _lines(text: str, count: int) -> str:
-    stream = StringIO(text, newline="")
-    return "".join(stream.readline() for _ in range(count))
+    return "".join(islice(StringIO(text, newline=""), count))
