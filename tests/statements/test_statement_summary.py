@@ -63,11 +63,6 @@ def test_a_rater_alone_has_no_agreement():
     assert summary.raters[0].rater == "7"
 
 
-def test_seconds_that_are_not_known_do_not_count():
-    S = Statements([[0, 1, 2]] * 3, seconds=[1.0, np.nan, 3.0], kind="central")
-    assert S.summary().median_seconds == 2.0
-
-
 def test_nothing_at_all():
     facts = Statements([]).summary().to_dict()
     assert facts["statements"] == facts["objects"] == facts["triples_possible"] == 0
