@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: What takes longest begins first: otherwise one worker is left with it when the others are done.
 LONGEST = (
-    *("test_outliers", "test_ask", "test_page_in_browser", "test_page_for_all", "test_page"),
+    *("test_outliers", "test_ask", "test_page_in_browser", "test_in_browser"),
     *("test_commands", "test_choice_map", "test_laplace", "test_medoid", "test_clustering"),
 )
 

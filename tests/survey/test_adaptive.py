@@ -25,7 +25,6 @@ from trilens_survey.database import Database, open_database
 from trilens_survey.example import write_example
 from trilens_survey.export import collect, count_statements, write_export
 from trilens_survey.preparation import goal_progress, keep_model, model_of, ready
-from trilens_survey.questions import Design, Sampler
 from trilens_survey.schema import answers, assignments, log
 from trilens_survey.server import Survey
 from trilens_survey.store.administration import resume
@@ -39,15 +38,15 @@ class Told(Here):
 
     def __init__(self) -> None:
         self.stop_now = False
-        self.fails = False
+        self.fails: BaseException | None = None
         self.tasks: list[dict[str, Any]] = []
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         if task["what"] != "questions":
             return super().run(task)
         self.tasks.append(task)
-        if self.fails:
-            raise RuntimeError("no memory")
+        if self.fails is not None:
+            raise self.fails
         names = sorted(task["objects"])
         kept = {frozenset(three) for three in task["reserved"]}
         three = [
@@ -102,9 +101,8 @@ def reasons(app: Running) -> Counter[tuple[str, int | None]]:
 
 def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database) -> None:
     with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
-        first, second = app.participant(), app.participant()
-        first.join()
-        first.round()
+        second = app.participant()
+        app.rater()
         # nothing is ready: everything is random, and nobody waits
         assert set(reasons(app)) == {
             ("random", None), ("random", 0), ("test", None), ("shared", None), ("repeat", None)
@@ -120,9 +118,8 @@ def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database
         assert found["adaptive", 1] == 11
         assert (found["random", None], found["test", None], found["repeat", None]) == (8, 2, 4)
         app.rater(test=app.survey.store.test_link())
-        with app.survey.database.reading() as connection:
-            assert ready(connection) == 40 - 11, "test runs take nothing"
-            told = model_of(connection)
+        assert app.look(ready) == 40 - 11, "test runs take nothing"
+        told = app.look(model_of)
         assert (told.number, told.answers) == (1, 20)
     # what is ready, and what was found, survive a restart
     with study(tmp_path / "s", "", database) as (app, _):
@@ -149,38 +146,26 @@ def test_nobody_is_asked_the_same_twice(tmp_path: Path) -> None:
         assert {row.b < row.c for row in chosen} == {True, False}
 
 
-def test_a_process_that_fails_leaves_random_questions(tmp_path: Path) -> None:
-    with study(tmp_path / "s", QUESTIONS) as (app, worker):
-        worker.fails = True
+class Died(BaseException):
+    """The end of a process, in the middle of whatever it does."""
+
+
+def test_a_process_that_fails_or_dies_leaves_random_questions_and_is_tried_again(
+    tmp_path: Path, database: Database
+) -> None:
+    with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
+        worker.fails = RuntimeError("no memory")
         rater = app.rater()
         with pytest.raises(RuntimeError):
             app.survey.preparation.step()
-        with app.survey.database.reading() as connection:
-            assert "the server's log says why" in str(model_of(connection).problem)
-            said = goal_progress(connection, app.survey.study)
+        assert "the server's log says why" in str(app.look(model_of).problem)
+        said = app.look(lambda c: goal_progress(c, app.survey.study))
         assert said is not None
         assert "could not be chosen" in said.sentences[0]
         rater.post("/api/round")
         rater.round()
         assert not [key for key in reasons(app) if key[0] == "adaptive"]
-        worker.fails = False
-        assert app.survey.preparation.step(), "it is tried again"
-
-
-class Died(BaseException):
-    """The end of a process, in the middle of whatever it does."""
-
-
-def test_a_model_that_a_crash_cut_short_is_made_at_the_next_start(
-    tmp_path: Path, database: Database
-) -> None:
-    with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
-        app.rater()
-
-        def die(task: dict[str, Any]) -> dict[str, Any]:
-            raise Died
-
-        worker.run = die
+        worker.fails = Died()
         with pytest.raises(Died):
             app.survey.preparation.step()
     with study(tmp_path / "s", "", database) as (app, _):
@@ -211,19 +196,6 @@ def test_one_process_makes_a_model_and_its_death_is_noticed(
         assert app.look(model_of).number == 7, "what comes too late is not kept"
 
 
-def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
-    edit(folder, ("retention:", f"{QUESTIONS}retention:"))
-    sampler = Sampler(next(iter(load_study(folder).designs.values())))
-    for seed in range(5):
-        plan = sampler.round(seed, 1)
-        sources = {asked.place - 1 for asked in plan if asked.reason == "repeat"}
-        opened = {i for i, asked in enumerate(plan) if asked.open}
-        assert len(sources) == 2
-        assert len(opened) == 11
-        assert not sources & opened
-        assert {plan[i].reason for i in opened} == {"random"}
-
-
 def _model(app: Running, answers: int | None = None, **seen: Any) -> None:
     """As if the last look had been at so many answers, and had seen this."""
 
@@ -242,11 +214,10 @@ STOP = "stop: {rule: medoid, at_most: 2, then: %s}\n"
 def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
     with study(tmp_path / "s", STOP % "close") as (app, worker):
         worker.stop_now = True
-        rater, late = app.participant(), app.participant()
-        rater.join()
-        rater.round()
+        app.rater()
         assert app.survey.preparation.step()
-        assert late.post("/api/join", json={"consent": True}).status_code == 403
+        late = app.participant().post("/api/join", json={"consent": True})
+        assert late.status_code == 403
         (deed,) = look(app, select(log.c.who, log.c.what).order_by(log.c.id.desc()).limit(1))
         assert deed == ("the stopping rule", "closed the study: 2 objects are left")
         told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
@@ -257,9 +228,7 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         app.rater()
         _model(app, 0, next_look=0)
         assert app.survey.preparation.step()
-        assert app.participant().post("/api/join", json={"consent": True}).status_code == 201, (
-            "whoever lets a study go on is heeded"
-        )
+        assert app.joined(), "whoever lets a study go on is heeded"
 
 
 def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
@@ -282,7 +251,7 @@ def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
         assert app.survey.preparation.step(), "it looks at once, whatever is new"
         assert worker.tasks[0]["limits"] == {"at_most": 1}
         assert worker.tasks[0]["known"] is None
-        app.participant().join()
+        app.joined()
         assert not app.survey.preparation.step()
 
 
@@ -312,10 +281,7 @@ def test_statements_are_counted_without_a_table(tmp_path: Path, kind: Kind, more
     file = tmp_path / "s" / "study.yaml"
     file.write_text(re.sub(r"tests:(\n .*)+", more, file.read_text()))
     with study(tmp_path / "s", "") as (app, _):
-        rater, tester = app.participant(), app.participant()
-        tester.join(test=app.survey.store.test_link())
-        rater.join()
-        for person in (tester, rater):
+        for person in (app.joined(test=app.survey.store.test_link()), app.joined()):
             while "token" in (question := person.question()):
                 options = question["objects"][int(kind == "closer") :]
                 chosen = options[: question["choose"]]
@@ -340,7 +306,7 @@ def test_a_rule_may_only_warn(tmp_path: Path) -> None:
         assert "At the last look, at 16 answers: 2 objects are left." in page
         assert "The next look is at 50 answers; there are 17, and 3 to test and" in page
         assert "there are enough answers" in page
-        app.participant().join()
+        assert app.joined()
 
 
 @pytest.mark.slow
@@ -353,9 +319,8 @@ def test_the_library_chooses_and_the_export_says_so(tmp_path: Path) -> None:
                 rater.round(min_of)
                 rater.post("/api/round")
             assert app.survey.preparation.step()
-        with app.survey.database.reading() as connection:
-            collected = collect(connection, "central", 0)
-            said = goal_progress(connection, app.survey.study)
+        collected = app.look(lambda c: collect(c, "central", 0))
+        said = app.look(lambda c: goal_progress(c, app.survey.study))
     assert said is not None
     assert "could be the most central" in " ".join(said.sentences)
     chosen = [reason == "adaptive" for reason in collected.column("reason")]
@@ -379,12 +344,3 @@ def test_a_caution_about_groups(tmp_path: Path, more: str) -> None:
         edit(folder, ("retention:", f"{more}\nretention:"))
         said = [one for one in remarks(load_study(folder)) if "how wide the gap" in one]
         assert len(said) == (kind == "central")
-
-
-def test_a_design_is_read_as_it_was_stored(folder: Path) -> None:
-    edit(folder, ("retention:", f"{QUESTIONS}retention:"))
-    (block,) = load_study(folder).designs.values()
-    assert (block.policy, block.chosen) == ("adaptive medoid", 0.75)
-    stored = Design.from_json(block.to_json())
-    assert stored.to_json() == block.to_json()
-    assert (stored.objects, stored.tests) == (block.objects, block.tests)

@@ -52,11 +52,17 @@ def join(app: Running, **body: Any) -> Any:
 
 
 def test_a_round_from_join_to_the_end(app: Running) -> None:
-    rater = app.joined(platform_id="whole", language="de")
+    rater = app.joined(platform_id="whole", language="de-CH")
+    for asked, given in (("xx", "en"), ("de-AT", "de"), ("en-GB", "en")):
+        study = rater.get(f"/api/study?language={asked}").json()
+        assert (study["language"], study["joined"]) == (given, True)
+        name = {"en": "an orange", "de": "eine Orange"}[given]
+        assert study["example"]["stimuli"][0] == {"form": "text", "text": name}
     first = rater.question()
     assert {"token", "kind", "objects", "round", "number", "of"} <= first.keys()
     assert (first["kind"], first["round"], first["number"], first["of"]) == ("central", 1, 1, 20)
     assert len(set(first["objects"])) == 3
+    assert first["stimuli"][0]["text"].split()[0] in ("ein", "eine")
     assert rater.question() == first
     asked = rater.round()
     assert [question["number"] for question in asked] == list(range(1, 21))
@@ -76,15 +82,6 @@ def test_a_round_from_join_to_the_end(app: Running) -> None:
     assert rater.post("/api/round").status_code == 409
 
 
-def test_without_consent_nothing_is_stored(app: Running) -> None:
-    before = counts(app).participants
-    for body in ({}, {"consent": False}, {"consent": False, "platform_id": "p"}):
-        answer = app.participant().post("/api/join", json=body)
-        assert answer.status_code == 400
-        assert "set-cookie" not in answer.headers
-    assert counts(app).participants == before
-
-
 def test_an_answer_is_stored_once_and_may_bring_the_next_question(app: Running) -> None:
     before = counts(app).answers
     rater = app.joined()
@@ -102,10 +99,12 @@ def test_an_answer_is_stored_once_and_may_bring_the_next_question(app: Running) 
 
 
 def test_refusals(app: Running) -> None:
-    before = counts(app).answers
-    rater, other, stranger = app.participant(), app.participant(), app.participant()
-    rater.join()
-    other.join()
+    rater, other, stranger = app.joined(), app.joined(), app.participant()
+    before = counts(app)
+    for body in ({}, {"consent": False}, {"consent": False, "platform_id": "p"}):
+        without_consent = stranger.post("/api/join", json=body)
+        assert without_consent.status_code == 400
+        assert "set-cookie" not in without_consent.headers
     question = rater.question()
     token, chosen = question["token"], question["objects"][0]
     assert other.answer(token, chosen).status_code == 403
@@ -126,7 +125,7 @@ def test_refusals(app: Running) -> None:
     assert rater.post("/api/skip", json=words).status_code == 422, "words are always there"
     assert rater.post("/api/finish").status_code == 409
     assert rater.question() == question
-    assert counts(app).answers == before
+    assert counts(app) == before
     assert app.participant().get("/healthz").json() == {"ok": True}
 
 
@@ -189,15 +188,13 @@ def test_the_completion_code_needs_answers(folder: Path) -> None:
         return dict(client.post("/api/skip", json=body).json())
 
     with running(folder) as app:
-        script, honest = app.participant(), app.participant()
-        script.join(platform_id="script")
+        script, honest = app.joined(platform_id="script"), app.joined(platform_id="honest")
         for _ in range(5):
             assert "failed_code" not in skip(script)
         end = skip(script)
         assert (end["done"], end["short"], end["answers"]) == (True, True, 0)
         assert end["completion"] == {"code": None, "url": None}
         assert script.post("/api/round").json() == script.question() == end
-        honest.join(platform_id="honest")
         for _ in range(5):
             skip(honest)
         honest.round()
@@ -206,24 +203,36 @@ def test_the_completion_code_needs_answers(folder: Path) -> None:
         assert paid == {"script": None, "honest": "THANKS"}
 
 
-def test_whoever_comes_back_goes_on(app: Running) -> None:
-    rater = app.participant()
+def test_whoever_comes_back_goes_on_by_cookie_or_receipt(app: Running) -> None:
+    rater, other_device = app.participant(), app.participant()
     receipt = rater.join(platform_id="back")
     question = rater.question()
     assert rater.join(platform_id="back") == rater.join() == receipt
-    assert rater.question() == question
+    assert other_device.join(platform_id="back", receipt=receipt.lower()) == receipt
+    assert rater.question() == other_device.question() == question
+    other_device.round()
+    for _ in range(2):
+        assert rater.post("/api/finish").json()["done"] is True
+    for device in (rater, other_device):
+        assert device.join(platform_id="back") == receipt, "the cookie is enough"
+        assert device.question()["done"] is True
+        assert device.post("/api/round").status_code == 409
+    assert rater.join() != receipt, "whoever has finished makes room for the next"
     # somebody else at the same computer, by the platform's word
-    assert rater.join(platform_id="another") != receipt
-    assert rater.question()["token"] != question["token"]
+    assert other_device.join(platform_id="another") != receipt
+    for body in ({"receipt": "ABCD-EFGH-JKMN-PQRS"}, {"receipt": receipt, "platform_id": "other"}):
+        assert join(app, **body).status_code == 404
 
 
-def test_a_platform_id_is_no_password(app: Running) -> None:
+def test_a_platform_id_is_no_password_and_a_lost_reply_does_not_use_it_up(app: Running) -> None:
     """Somebody's id alone gives neither their receipt nor their cookie, and begins nothing."""
-    rater = app.participant()
-    receipt = rater.join(platform_id="known")
-    question = rater.question()
+    lost, rater, stranger = app.participant(), app.participant(), app.participant()
+    old = lost.join(platform_id="known")
     before = counts(app).participants
-    stranger = app.participant()
+    receipt = rater.join(platform_id="known")
+    assert receipt != old
+    assert lost.get("/api/question").status_code == 401
+    question = rater.question()
     refused = stranger.post("/api/join", json={"consent": True, "platform_id": "known"})
     assert (refused.status_code, refused.json()["code"]) == (409, "in_use")
     assert receipt not in refused.text
@@ -231,35 +240,6 @@ def test_a_platform_id_is_no_password(app: Running) -> None:
     assert stranger.post("/api/leave", json={"keep": False}).status_code == 401
     assert rater.question() == question
     assert counts(app).participants == before
-
-
-def test_a_lost_reply_to_join_does_not_use_up_the_id(app: Running) -> None:
-    lost, rater = app.participant(), app.participant()
-    old = lost.join(platform_id="lost")
-    before = counts(app).participants
-    assert rater.join(platform_id="lost") != old
-    assert lost.get("/api/question").status_code == 401
-    assert "token" in rater.question()
-    assert join(app, platform_id="lost").status_code == 409
-    assert counts(app).participants == before
-
-
-def test_the_receipt_goes_on_in_another_browser(app: Running) -> None:
-    rater, other_device = app.participant(), app.participant()
-    receipt = rater.join(platform_id="devices")
-    question = rater.question()
-    assert other_device.join(platform_id="devices", receipt=receipt.lower()) == receipt
-    assert other_device.question() == question
-    other_device.round()
-    for _ in range(2):
-        assert rater.post("/api/finish").json()["done"] is True
-    for device in (rater, other_device):
-        assert device.join(platform_id="devices") == receipt, "the cookie is enough"
-        assert device.question()["done"] is True
-        assert device.post("/api/round").status_code == 409
-    assert rater.join() != receipt, "whoever has finished makes room for the next"
-    for body in ({"receipt": "ABCD-EFGH-JKMN-PQRS"}, {"receipt": receipt, "platform_id": "other"}):
-        assert join(app, **body).status_code == 404
 
 
 SECRET = "a secret of the link"
@@ -329,10 +309,9 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    write_example(one)
-    write_example(two)
-    with running(one) as first, running(two) as second:
+    for name in ("one", "two"):
+        write_example(tmp_path / name)
+    with running(tmp_path / "one") as first, running(tmp_path / "two") as second:
         rater = first.joined()
         question = rater.question()
         # a browser sends the cookies of a host whatever the port
@@ -387,18 +366,6 @@ def test_joins_from_one_address_are_limited_but_a_class_may_begin(
         assert limiter.allows("192.0.2.7")
 
 
-def test_the_same_question_after_a_restart(folder: Path, database: Database) -> None:
-    with running(folder, database) as first:
-        rater = first.joined()
-        rater.answer(rater.question()["token"], rater.question()["objects"][0])
-        question = rater.question()
-        cookies = dict(rater.cookies)
-    with running(folder, database) as second:
-        back = second.participant(cookies=cookies)
-        assert back.question() == question
-        assert back.answer(question["token"], question["objects"][0]).status_code == 200
-
-
 @pytest.mark.parametrize("kind", ["odd", "closer"])
 def test_other_kinds_and_the_way_back(tmp_path: Path, kind: Any) -> None:
     folder = tmp_path / "study"
@@ -421,10 +388,7 @@ def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> 
     """Where more rounds are needed, it is told as a pause, and gives no code."""
     edit(folder, ("  needed: 1 ", f"  needed: {needed} "))
     with running(folder) as app:
-        between, within = app.participant(), app.participant()
-        between.join()
-        between.round()
-        within.join()
+        between, within = app.rater(), app.joined()
         app.do(lambda c: pause(c, "researcher"))
         assert join(app).status_code == 403
         assert len(within.round()) == 20, "a round that was begun goes on"
@@ -441,18 +405,6 @@ def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> 
             between.post("/api/round")
             between.round()
             assert between.post("/api/finish").json()["completion"]["code"] == "THANKS"
-
-
-def test_study_texts(app: Any) -> None:
-    rater = app.participant()
-    german = rater.get("/api/study?language=de").json()
-    assert german["title"] == "Obst und anderes Essen"
-    assert german["joined"] is False
-    assert german["example"]["stimuli"][0] == {"form": "text", "text": "eine Orange"}
-    for asked, given in (("xx", "en"), ("de-AT", "de"), ("en-GB", "en")):
-        assert rater.get(f"/api/study?language={asked}").json()["language"] == given
-    rater.join(language="de-CH")
-    assert rater.question()["stimuli"][0]["text"].split()[0] in ("ein", "eine")
 
 
 def test_the_page_lists_every_call(folder: Path) -> None:

@@ -49,13 +49,11 @@ blocks:
 """
 
 
-def short(folder: Path, more: str = "") -> Path:
-    return short_study(folder, most=3, more=more)
-
-
 @contextmanager
-def study(folder: Path, more: str = "", database: Database | None = None) -> Iterator[Running]:
-    with running(short(folder, more), database) as app:
+def study(
+    folder: Path, more: str = "", database: Database | None = None, most: int = 3
+) -> Iterator[Running]:
+    with running(short_study(folder, most=most, more=more), database) as app:
         yield app
 
 
@@ -81,6 +79,11 @@ def through(client: Client, choose: Callable[[dict[str, Any]], Any] = choose) ->
         else:
             assert client.post("/api/round").status_code == 200
     return asked
+
+
+def join(app: Running, **more: Any) -> Any:
+    """The reply to somebody new."""
+    return app.participant().post("/api/join", json={"consent": True, **more})
 
 
 def table(app: Running, kind: str = "central", **more: Any) -> Any:
@@ -114,7 +117,6 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
         assert client.post("/api/round").json()["number"] == 1
         client.round()
         assert client.post("/api/finish").json()["form"] == "after"
-        assert app.survey.study.settings.completion.code == "THANKS"
         ended = client.post("/api/form", json={"form": "after", "values": {"effort": 7}}).json()
         assert ended["done"]
         assert ended["completion"]["code"] == "THANKS"
@@ -134,7 +136,7 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
 
 
 def test_what_a_number_may_be(tmp_path: Path) -> None:
-    (age, _) = load_study(short(tmp_path / "s", FORMS)).settings.before
+    (age, _) = load_study(short_study(tmp_path / "s", more=FORMS)).settings.before
     for value, why in (
         (None, "form_needed"), ("x", "form_number"), (True, "form_number"), (3, "form_least"),
         (1e9, "form_most"), (20.5, "form_whole"), (float("1e300"), "form_number"),
@@ -165,12 +167,10 @@ quota: {answers: 2}
 
 
 def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
-    folder = short(tmp_path / "s", PRACTICE)
-    edit(folder, ("most: 3 ", "most: 1 "))
-    with running(folder) as app:
-        people = [app.participant() for _ in range(3)]
-        for i, client in enumerate(people):
-            client.join(platform_id=f"P{i}")  # not refused: three answers to practice are none
+    with study(tmp_path / "s", PRACTICE, most=1) as app:
+        # not refused: three answers to practice are none
+        people = [app.joined(platform_id=f"P{i}") for i in range(3)]
+        for client in people:
             client.answer(client.question()["token"], "lemon")
             assert client.post("/api/finish").status_code == 409
         with app.survey.database.reading() as connection:
@@ -181,9 +181,8 @@ def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
         assert people[0].post("/api/round").json()["number"] == 1
         people[0].round()  # the quota is reached
         assert people[0].question()["completion"]["code"] == "THANKS"
-        refused = app.participant().post("/api/join", json={"consent": True})
-        assert refused.status_code == 403
-        told = CliRunner().invoke(trilens, ["survey", "status", str(folder)])
+        assert join(app).status_code == 403
+        told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")])
         assert "full: the quota is reached" in told.output
         assert people[1].post("/api/finish").status_code == 409
         # whoever began goes on: the first round can be done
@@ -200,49 +199,38 @@ def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: bool) -> None:
-    with study(tmp_path / "s") as app:
-        early, late = app.participant(), app.participant()
-        early.join()
-        early.answer(early.question()["token"], early.question()["objects"][0])
+    """Who was given a code holds a place all the same, and gets no other."""
+    with study(tmp_path / "s", "quota: {participants: 2}\n") as app:
+        early = app.joined()
+        asked = early.question()
+        early.answer(asked["token"], asked["objects"][0])
         asked = early.question()
         said = early.post("/api/leave", json={"keep": keep}).json()
+        assert (said["done"], said["left"], said["completion"]["code"]) == (True, True, None)
         after = early.answer(asked["token"], asked["objects"][0])
         assert after.status_code == (409 if keep else 401), "whoever left answers nothing more"
-        assert (said["done"], said["left"], said["completion"]["code"]) == (True, True, None)
-        late.join()
-        late.round()
-        said = late.post("/api/leave", json={"keep": keep}).json()
-        assert said["completion"]["code"] == "THANKS"  # what is needed was done
-        assert len(table(app)) == (5 if keep else 0)
+        for name in ("p1", "p2"):
+            late = app.rater(platform_id=name)
+            said = late.post("/api/leave", json={"keep": keep}).json()
+            assert said["completion"]["code"] == "THANKS", "what is needed was done"
+            again = join(app, platform_id=name)
+            assert (again.status_code, again.json()["code"]) == (409, "in_use")
+        assert join(app, platform_id="p3").status_code == 403
+        assert len(table(app)) == (9 if keep else 0)
         if keep:
             assert late.question()["completion"]["code"] == "THANKS"
             assert early.post("/api/round").json()["left"]
         else:
-            assert early.get("/api/question").status_code == 401
-
-
-@pytest.mark.parametrize("keep", [True, False])
-def test_whoever_was_given_a_code_holds_a_place_and_gets_no_other(
-    tmp_path: Path, keep: bool
-) -> None:
-    with study(tmp_path / "s", "quota: {participants: 2}\n") as app:
-        for name in ("p1", "p2"):
-            client = app.rater(platform_id=name)
-            said = client.post("/api/leave", json={"keep": keep}).json()
-            assert said["completion"]["code"] == "THANKS"
-            again = app.participant().post("/api/join", json={"consent": True, "platform_id": name})
-            assert (again.status_code, again.json()["code"]) == (409, "in_use")
-        late = app.participant().post("/api/join", json={"consent": True, "platform_id": "p3"})
-        assert late.status_code == 403
-        assert len(table(app)) == (8 if keep else 0)
+            assert late.get("/api/question").status_code == 401
 
 
 # --- conditions, blocks and grids ----------------------------------------------------------
 
-CONDITIONS = """
+FEW = {"apple", "pear", "plum", "cherry", "bread", "potato"}
+CONDITIONS = f"""
 conditions:
-  near: {question: "Which one is in the middle?"}
-  far: {kind: odd, objects: [apple, pear, plum, cherry, bread, potato]}
+  near: {{question: "Which one is in the middle?"}}
+  far: {{kind: odd, objects: [{", ".join(sorted(FEW))}]}}
 """
 
 
@@ -251,13 +239,12 @@ def test_conditions_are_balanced_and_in_the_export(tmp_path: Path, database: Dat
         for _ in range(6):
             client = app.joined()
             said = client.question()
-            assert said["kind"] in ("central", "odd")
-            if said["kind"] == "central":
-                assert said["question"] == "Which one is in the middle?"
-            else:
-                few = {"apple", "pear", "plum", "cherry", "bread", "potato"}
-                assert set(said["objects"]) <= few
-                assert said["question"] == "Which of these three is the odd one out?"
+            wording = {
+                "central": "Which one is in the middle?",
+                "odd": "Which of these three is the odd one out?",
+            }
+            assert said["question"] == wording[said["kind"]]
+            assert said["kind"] == "central" or set(said["objects"]) <= FEW
             client.round()
         central, odd = table(app), table(app, only="odd")
         assert Counter(central.column("condition")) == {"near": 12}
@@ -271,8 +258,7 @@ def test_the_dashboard_says_that_conditions_are_pooled(tmp_path: Path) -> None:
     two = 'conditions:\n  near: {question: "Which is near?"}\n  far: {question: "Which is far?"}\n'
     with study(tmp_path / "s", two) as app:
         for _ in range(4):
-            client = app.joined()
-            through(client)
+            through(app.joined())
         facts = find(_task(app.survey.study, app.survey.database))
     assert facts["problem"] is None
     assert "conditions that are pooled" in " ".join(text for _, text in facts["sentences"])
@@ -293,19 +279,15 @@ def test_blocks_follow_each_other(tmp_path: Path) -> None:
         assert not any("instructions" in q for q in asked[5:])
         assert asked[4]["anchor"] == asked[4]["objects"][0]
         assert Counter(table(app).column("block")) == {"three": 4}
-
-
-def test_blocks_in_random_order_are_in_every_order(tmp_path: Path) -> None:
-    found = load_study(short(tmp_path / "s", BLOCKS + "block_order: random\n"))
-    orders = [[block.block for block in found.blocks(None, seed)] for seed in range(100)]
-    assert len({tuple(order) for order in orders}) == 6
-    assert orders[7] == [block.block for block in found.blocks(None, 7)]
+    found = load_study(edit(tmp_path / "s", ("\nblocks:", "\nblock_order: random\nblocks:")))
+    orders = [tuple(one.block for one in found.blocks(None, seed)) for seed in range(100)]
+    assert len(set(orders)) == 6
+    assert orders[7] == tuple(one.block for one in found.blocks(None, 7))
 
 
 def test_an_answer_to_a_grid_is_stored_whole(tmp_path: Path, database: Database) -> None:
-    folder = plain(short(tmp_path / "s", "grid: {of: 8, choose: 3}\n"))
-    edit(folder, ("kind: central", "kind: closer"))
-    with running(folder, database) as app:
+    grid = short_study(tmp_path / "s", "closer", more="grid: {of: 8, choose: 3}\n")
+    with running(plain(grid), database) as app:
         client = app.joined()
         said = client.question()
         anchor, *others = said["objects"]
@@ -365,17 +347,13 @@ def test_a_grid_does_not_count_more_than_its_screens() -> None:
 def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
     with study(tmp_path / "s", "quota: {participants: 1}\n") as app:
         link = app.survey.store.test_link()
-        tester = app.participant()
-        assert tester.post("/api/join", json={"consent": True, "test": "guess"}).status_code == 403
-        tester.join(test=link)
+        assert join(app, test="guess").status_code == 403
+        tester = app.joined(test=link)
         assert tester.question()["test_run"]
         tester.round()
-        real = app.participant()
-        real.join()  # the only place is still free
-        real.round()
-        again = app.participant()
-        assert again.post("/api/join", json={"consent": True}).status_code == 403
-        again.join(test=link)  # a full study can be tried
+        app.rater()  # the only place is still free
+        assert join(app).status_code == 403
+        app.joined(test=link)  # a full study can be tried
         counts = app.look(lambda c: status(c, 2))
         assert (counts.answers, counts.participants) == (4, 1)
         assert len(table(app)) == 4
@@ -393,7 +371,7 @@ def test_the_examples_of_the_documentation_are_studies(tmp_path: Path) -> None:
     text = (DOCS / "survey.md").read_text()
     for part in ("Around the questions", "Blocks", "Conditions", "When to stop"):
         example = text.split(f" {part}\n")[1].split("```yaml\n")[1].split("```")[0]
-        folder = plain(short(tmp_path / part))
+        folder = plain(short_study(tmp_path / part, most=3))
         file = folder / "study.yaml"
         own = file.read_text()
         for key in re.findall(r"(?m)^(\w+):", example):  # what the example says itself

@@ -34,15 +34,11 @@ from trilens_survey.status import progress
 PASSWORD = "a long enough one"
 
 
-def with_password(app: Running) -> Running:
-    app.do(lambda c: set_password(c, PASSWORD))
-    return app
-
-
 @pytest.fixture
 def secured(app: Running) -> Running:
     """The example study with a password."""
-    return with_password(app)
+    app.do(lambda c: set_password(c, PASSWORD))
+    return app
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +47,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("researcher") / "study"
     write_example(folder)
     with running(folder) as app:
-        with_password(app).rater()
+        app.do(lambda c: set_password(c, PASSWORD))
+        app.rater()
         yield app
 
 
@@ -118,7 +115,13 @@ def test_a_wrong_password_and_a_used_up_cookie(shared: Running) -> None:
     wrong = sign_in(shared.participant(), "not this one")
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
-    browser = signed_in(shared)
+    browser = shared.participant()
+    cookie = sign_in(browser).headers["set-cookie"]
+    for part in ("HttpOnly", "SameSite=strict", "Path=/researcher"):
+        assert part in cookie
+    assert "Secure" not in cookie
+    proxied = shared.participant(headers={"x-forwarded-proto": "https"})
+    assert "Secure" in sign_in(proxied).headers["set-cookie"]
     assert browser.get("/researcher/").status_code == 200
     copied = dict(browser.cookies)
     left = browser.post("/researcher/sign-out", data={"csrf": csrf(browser)})
@@ -126,31 +129,18 @@ def test_a_wrong_password_and_a_used_up_cookie(shared: Running) -> None:
     assert shared.participant(cookies=copied).get("/researcher/").status_code == 303
 
 
-def test_the_cookie_is_shut_to_scripts_and_to_other_sites(shared: Running) -> None:
-    cookie = sign_in(shared.participant()).headers["set-cookie"]
-    for part in ("HttpOnly", "SameSite=strict", "Path=/researcher"):
-        assert part in cookie
-    assert "Secure" not in cookie
-    proxied = shared.participant(headers={"x-forwarded-proto": "https"})
-    assert "Secure" in sign_in(proxied).headers["set-cookie"]
-
-
-def test_forms_need_the_sessions_own_token(shared: Running) -> None:
+def test_closing_and_opening_need_the_sessions_own_token(shared: Running) -> None:
     browser = signed_in(shared)
     for form in ({}, {"csrf": "x"}, {"csrf": csrf(signed_in(shared))}):
         assert browser.post("/researcher/close", data=form).status_code == 403
-    assert shared.participant().join()
-
-
-def test_closing_and_opening(shared: Running) -> None:
-    browser = signed_in(shared)
+    assert shared.joined()
     token = csrf(browser)
     browser.post("/researcher/close", data={"csrf": token})
     assert "Go on" in browser.get("/researcher/?done=paused").text
     refused = shared.participant().post("/api/join", json={"consent": True})
     assert refused.status_code == 403
     browser.post("/researcher/open", data={"csrf": token})
-    assert shared.participant().join()
+    assert shared.joined()
 
 
 NASTY = "<script>alert(1)</script>"
@@ -166,7 +156,8 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     edit(folder, ("en: Fruit and other food", 'en: "<img src=x onerror=alert(1)>"'))
     with running(folder) as app:
         tests = {frozenset(test.objects) for test in app.survey.study.first.known}
-        rater = with_password(app).joined(platform_id=NASTY)
+        app.do(lambda c: set_password(c, PASSWORD))
+        rater = app.joined(platform_id=NASTY)
         while "token" in (question := rater.question()):
             is_test = frozenset(question["objects"]) in tests
             rater.answer(question["token"], "bread" if is_test else question["objects"][0], 0.5)
@@ -204,7 +195,7 @@ def test_an_analysis_is_made_once_and_again_after_an_erasure(
 ) -> None:
     browser = signed_in(secured)
     assert "No answers yet" in browser.get("/researcher/").text
-    first, second = secured.participant(), secured.participant()
+    first = secured.participant()
     receipt = first.join(platform_id="who")
     question = first.question()
     first.answer(question["token"], question["objects"][0])
@@ -215,8 +206,7 @@ def test_an_analysis_is_made_once_and_again_after_an_erasure(
     first.round()
     for _ in range(2):
         analyzed_now(secured, browser)
-    second.join()
-    second.round()
+    secured.rater()
     assert '<span id="analyzed">40</span>' in analyzed_now(secured, browser)
     form = {"csrf": csrf(browser), "receipt": receipt.lower()}
     shown = browser.post("/researcher/participant", data=form).json()
@@ -281,20 +271,18 @@ class Slow:
         self.go_on.release(10)
 
 
-def test_participants_do_not_wait_for_an_analysis(folder: Path) -> None:
-    slow = Slow()
-    with running(folder) as app:
-        with_password(app)
-        app.survey.dashboard.analysis = BackgroundAnalysis({}, slow)
-        browser = signed_in(app)
-        rater = app.joined()
-        question = rater.question()
-        rater.answer(question["token"], question["objects"][0])
-        assert "The first analysis is running." in browser.get("/researcher/live").text
-        assert slow.begun.acquire(timeout=60)
-        rater.round()
-        app.survey.dashboard.forget()
-        assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+def test_participants_do_not_wait_for_an_analysis(secured: Running) -> None:
+    secured.survey.dashboard.analysis = BackgroundAnalysis({}, slow := Slow())
+    browser = signed_in(secured)
+    rater = secured.joined()
+    question = rater.question()
+    rater.answer(question["token"], question["objects"][0])
+    assert "The first analysis is running." in browser.get("/researcher/live").text
+    assert slow.begun.acquire(timeout=60)
+    rater.round()
+    secured.survey.dashboard.forget()
+    assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+    secured.close()
     assert slow.stopped, "a closing server stops the analysis"
 
 
@@ -371,7 +359,12 @@ def test_exports_of_every_set_and_format(shared: Running) -> None:
     assert "This link has expired" in used.text
 
 
-def test_guesses_at_once_are_counted_before_they_are_checked(secured: Running) -> None:
+def test_strangers_who_guess_lock_only_themselves_out(secured: Running) -> None:
+    """Guesses that come at once are counted before they are checked."""
+    known, stranger = secured.participant(), secured.participant()
+    for _ in range(11):  # the right password does not count
+        assert sign_in(known).status_code == 303
+
     def guess(i: int) -> int:
         with Client(base_url=secured.url) as browser:
             return int(sign_in(browser, f"guess {i}").status_code)
@@ -379,14 +372,6 @@ def test_guesses_at_once_are_counted_before_they_are_checked(secured: Running) -
     with ThreadPoolExecutor(20) as pool:
         statuses = Counter(pool.map(guess, range(40)))
     assert statuses == {403: 10, 429: 30}
-
-
-def test_nobody_can_lock_the_researcher_out(secured: Running) -> None:
-    known, stranger = secured.participant(), secured.participant()
-    for _ in range(11):  # the right password does not count
-        assert sign_in(known).status_code == 303
-    guesses = [sign_in(stranger, f"guess {i}").status_code for i in range(12)]  # same address
-    assert guesses == [403] * 10 + [429] * 2
     assert sign_in(stranger).status_code == 429, "the right one is not taken either"
     assert sign_in(known).status_code == 303
     for i in range(100):  # and from everywhere else
@@ -394,18 +379,12 @@ def test_nobody_can_lock_the_researcher_out(secured: Running) -> None:
     assert secured.survey.wrong_passwords.allows("192.0.2.1")
 
 
-@pytest.mark.parametrize("kind", ["odd", "closer"])
-def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any, analyses: list[int]) -> None:
-    write_example(tmp_path / "study", kind)
-    with running(tmp_path / "study") as app:
-        with_password(app).rater()
-        assert "<h3>Most central</h3>" in analyzed_now(app, signed_in(app))
-    assert analyses[-1] == 17
-
-
-def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
-    with running(folder, options=Options(root_path="/study")) as app:
-        browser = with_password(app).participant()
+def test_another_kind_under_a_path_prefix(tmp_path: Path, analyses: list[int]) -> None:
+    write_example(tmp_path / "study", "closer")
+    with running(tmp_path / "study", options=Options(root_path="/study")) as app:
+        app.do(lambda c: set_password(c, PASSWORD))
+        app.rater()
+        browser = app.participant()
         answer = sign_in(browser)
         assert answer.headers["location"] == "/study/researcher/"
         assert "Path=/study/researcher" in answer.headers["set-cookie"]
@@ -413,6 +392,8 @@ def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
         assert page.status_code == 200
         assert 'href="/study/static/researcher.css"' in page.text
         assert browser.get("/static/researcher.css").status_code == 200
+        assert "<h3>Most central</h3>" in analyzed_now(app, browser)
+    assert analyses[-1] == 17
 
 
 def test_answers_over_days_make_few_bars_until_now(shared: Running) -> None:
@@ -458,20 +439,15 @@ def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) 
 def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> None:
     edit(folder, ("retention:", "payment: {retention: 2001-01-01}\nretention:"))
     with running(folder) as app:
-        first, second = app.participant(), app.participant()
-        with_password(app)
-        first.join(platform_id="=cmd|' /C calc'!A0")
-        second.join(platform_id="two")
-        second.question()
+        app.do(lambda c: set_password(c, PASSWORD))
+        first = app.joined(platform_id="=cmd|' /C calc'!A0")
+        app.joined(platform_id="two").question()
         first.round(lambda question: sorted(question["objects"])[0])
         first.post("/api/finish")
         browser = signed_in(app)
         page = browser.get("/researcher/payments").text
         assert "2 of 2" in page  # the same again, both times
-        (rater,) = app.do(
-            lambda c: list(c.exec_driver_sql("SELECT rater FROM participants WHERE id = 1"))
-        )[0]
-        assert rater not in page
+        assert app.survey.store.rater("platform two") not in page
         told = list(csv.DictReader(io.StringIO(browser.get("/researcher/payments.csv").text)))
         assert told[1]["platform_id"] == "'=cmd|' /C calc'!A0"
         assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
+from PIL import Image
 
 from studies import edit, plain, running, short_study
 from trilens.cli import trilens
@@ -51,16 +52,13 @@ def test_everything_wrong_stands_in_one_list(folder: Path) -> None:
     assert "kind: middle" in text[(numbers[0] or 0) - 1]
 
 
-def test_unreadable_yaml_has_its_line(folder: Path) -> None:
+def test_files_that_are_no_study(folder: Path, tmp_path: Path) -> None:
     edit(folder, ("languages: [en, de]", "languages: [en, de"))
     (problem,) = check_study(folder)
     assert problem.line is not None
     assert "not valid YAML" in problem.text
     edit(folder, ("languages: [en, de", "kind: odd\nlanguages: [en, de]"))
     assert "the key 'kind' appears twice" in wrong(folder)
-
-
-def test_files_that_are_no_study(folder: Path, tmp_path: Path) -> None:
     for text in ("", "[1, 2]", "just words", "&a [*a]", "a: &b {c: *b}", "\0"):
         (folder / "study.yaml").write_text(text)
         assert check_study(folder), text
@@ -90,7 +88,6 @@ CHANGED = [
     ("languages: [en, de]", "languages: [en, de, fr]", "title is missing in: fr"),
     ("languages: [en, de]", "languages: [en]", "'de', which is not one of the study's"),
     ("kind: central", "grid: {of: 9, choose: 2}\nkind: central", "grid.choose must be 1"),
-    ("kind: central", "grid: {of: 9, choose: 2}\nkind: odd", "grid.choose must be 1"),
     ("kind: central", "platform: prolific\nkind: central", "belongs under completion:"),
     (
         "retention:",
@@ -98,17 +95,13 @@ CHANGED = [
         "links.secret must have at least 16 characters",
     ),
     ("retention:", "x: {ask: Why: so}\nretention:", "put quotes around the text"),
-    ("retention:", "x: {ask: What is it?}\nretention:", "put quotes around the text"),
     ("code: THANKS", "redirect: http://x.org", "must be an https:// address"),
-    ("code: THANKS", "redirect: javascript:alert(1)", "must be an https:// address"),
     ("code: THANKS", "redirect: https://x.org/{code}", "completion.code is missing"),
     ("code: THANKS", "redirect: https://x.org/{cod}", "may contain {code} and"),
-    ("code: THANKS", "platform: mturk", "must be 'prolific', 'connect', 'sona' or 'other'"),
     ("contact: researcher@example.org", "contact: [a]", "contact must be a line of text"),
     ('version: "1"', "version:", "consent.version is missing"),
     ("[apple, pear, bread]", "[apple, pear, pear]", "the three objects must be different"),
     ("[apple, pear, bread]", "[apple, pear]", "three objects and an answer are needed"),
-    ("[apple, pear, bread]", "[apple, pear, bus]", "there is no object 'bus'"),
     ("answer: pear", "answer: bus", "must be one of apple, pear, bread, not 'bus'"),
     ("rounds:", "rounds: 5\nx:", "rounds must be a section of `key: value` lines"),
     ("title:", "texts: {en: {bgin: x}}\ntitle:", "texts.en: unknown key 'bgin'"),
@@ -118,23 +111,19 @@ ADDED = [
         ("before: {name: a}", "before must be a list"),
         ("before:\n  - {name: a b, type: text, ask: x}", "before 1: name must be a word"),
         ("before:\n  - {name: a, type: date, ask: x}", "before 1: type must be one of"),
-        ("before:\n  - {name: a, type: text, ask: x, options: [b, c]}", "unknown key 'options'"),
         ("before:\n  - {name: a, type: choice, ask: x, options: [yes, no]}", '"no" in quotes'),
         ("before:\n  - {name: a, type: scale, ask: x, most: 90}", "must go from `least` to `most`"),
         ("before:\n  - {name: rater, type: text, ask: x}", "is a column already"),
         ("before:\n  - &a {name: a, type: text, ask: x}\nafter:\n  - *a", "'a' appears twice"),
-        ("grid: {of: 3, choose: 2}", "grid.choose must be 1 for kind central"),
         ("grid: {of: 50}", "grid.of must be at most 24"),
         ("grid: {of: 20}", "each screen shows 20 objects, but there are only 14"),
         ("grid: {of: 5}", "tests.triples 1: 5 objects and an answer are needed"),
         ("conditions: {one: {}}", "two names or more"),
-        ("conditions: {a: {colour: x}, b: {}}", "unknown key 'colour'"),
         ("conditions: {a: {objects: [apple, pear, kiwi]}, b: {}}", "there is no object 'kiwi'"),
         ("conditions: {a: {blocks: [x]}, b: {}}", "unknown key 'blocks'"),
         ("blocks:\n  - {name: a}\n  - {name: a}", "the name 'a' appears twice"),
         ("blocks:\n  - {length: 4}", "blocks 1: name is missing"),
         ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
-        ("block_order: backwards", "block_order must be 'fixed' or 'random'"),
         ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice 1: three obj"),
         (
             "practice:\n  - {objects: [apple, pear, plum], answer: pear, why: x}\n"
@@ -145,25 +134,17 @@ ADDED = [
             "blocks:\n  - {name: a}\nconditions: {a: {}, b: {}}",
             "a study has blocks or conditions, not both",
         ),
-        ("debriefing: {en: only}", "debriefing is missing in: de"),
         ("goal: medoid", "goal needs questions: adaptive"),
-        ("questions: clever", "questions must be 'random' or 'adaptive'"),
         ("questions: adaptive\ngoal: best", "goal is 'best'; it must be one of"),
         ("questions: adaptive\nrandom_share: 2", "random_share must be at most 1"),
         ("questions: adaptive\ngrid: {of: 6}", "adaptive questions show three objects"),
         ("questions: adaptive\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
         ("stop: {at_most: 3}", "stop.rule is missing"),
-        ("stop: {rule: price}", "stop.rule must be 'medoid', 'map' or 'groups', not 'price'"),
         ("stop: {rule: medoid, at_most: 0}", "stop.at_most must be at least 1, not 0"),
         ("stop: {rule: medoid, level: 2}", "stop: level"),
-        ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
         ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
         ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
-        ("stop: {rule: medoid, price: 1, budget: 9}", "unknown key 'price'"),
-        ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
         ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
-        ("stop: {rule: medoid, then: cheer}", "stop.then must be 'close' or 'warn'"),
-        ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
         ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
 ]  # fmt: skip
 
@@ -195,12 +176,6 @@ def test_each_mistake_has_its_line(tmp_path: Path) -> None:
     assert missed == {}
 
 
-def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
-    edit(folder, ("code: THANKS", "code: ABC\n  platform: prolific"))
-    completion = load_study(folder).settings.completion
-    assert completion.way_back == "https://app.prolific.com/submissions/complete?cc={code}"
-
-
 def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
     latin = {key: f"la {key}" for key in TEXTS["en"]}
     lines = "".join(f"    {key}: {value}\n" for key, value in latin.items())
@@ -223,15 +198,18 @@ def _pictures(folder: Path) -> Path:
     (folder / "pictures").mkdir()
     edit(plain(folder), ("objects: objects.csv", "objects: pictures"))
     for i in (10, 9, 1, 2, 3, 4, 5, 6):
-        (folder / "pictures" / f"{i}.png").write_bytes(PNG + bytes([i]))
+        Image.new("RGB", (40, 40), (0, i, 0)).save(folder / "pictures" / f"{i}.png")
     return folder / "pictures"
 
 
-def test_pictures_by_their_names(folder: Path) -> None:
+def test_pictures_and_sounds_by_their_names_and_what_is_wrong_with_them(
+    folder: Path, tmp_path: Path
+) -> None:
     pictures = _pictures(folder)
     (pictures / "car.jpg").write_bytes(b"\xff\xd8\xff\xe0")
     (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
     (pictures / "legal_note.txt").write_text("x")
+    (pictures / ".hidden").write_text("x")
     (pictures / "raw").mkdir()
     study = load_study(folder)
     assert study.by_name["tone"].shown("en")["form"] == "audio"
@@ -243,17 +221,10 @@ def test_pictures_by_their_names(folder: Path) -> None:
     assert "car" not in shown["url"]
     # what lies beside the pictures is named, and no object
     assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
-
-
-def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
-    pictures = _pictures(folder)
     (pictures / "1.jpg").write_bytes(b"\xff\xd8\xff\xe0")
     (pictures / "empty.png").write_bytes(b"")
     (pictures / "text.png").write_text("not a picture")
-    (pictures / "notes.txt").write_text("x")
     (pictures / "nan.png").write_bytes(PNG)
-    (pictures / ".hidden").write_text("x")
-    (pictures / "folder").mkdir()
     (tmp_path / "secret.png").write_bytes(PNG)
     (pictures / "link.png").symlink_to(tmp_path / "secret.png")
     found = wrong(folder)
@@ -266,15 +237,11 @@ def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
     ):
         assert line in found
     assert "hidden" not in found
-    assert "notes" not in found
+    assert "note" not in found
 
 
 def test_pictures_are_decoded_by_check(folder: Path) -> None:
-    from PIL import Image
-
     pictures = _pictures(folder)
-    for file in pictures.iterdir():
-        Image.new("RGB", (40, 40), (0, int(file.stem), 0)).save(file)
     assert damaged(load_study(folder).stimuli) == []
     rng = np.random.default_rng(0)
     noise = Image.fromarray(rng.integers(0, 256, (60, 60, 3), dtype=np.uint8))
@@ -298,11 +265,7 @@ def test_pictures_are_decoded_by_check(folder: Path) -> None:
 
 
 def test_a_large_picture_is_named_and_sent_as_a_smaller_copy(folder: Path) -> None:
-    from PIL import Image
-
     pictures = _pictures(folder)
-    for file in pictures.iterdir():
-        Image.new("RGB", (40, 40), (0, int(file.stem), 0)).save(file)
     Image.new("RGB", (2_400, 600), (9, 9, 9)).save(pictures / "1.png")
     noise = np.random.default_rng(0).integers(0, 256, (1_000, 1_000, 3), dtype=np.uint8)
     Image.fromarray(noise).save(pictures / "2.png")

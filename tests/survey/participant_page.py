@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import struct
 import wave
 from collections.abc import Callable
 from pathlib import Path
@@ -39,17 +37,15 @@ def with_shapes(folder: Path) -> Path:
     return edit(folder, ("objects: objects.csv", "objects: pictures"))
 
 
-def with_sounds(folder: Path, seconds: float = 0.05) -> Path:
-    """Short tones in place of the words."""
+def with_sounds(folder: Path) -> Path:
+    """A moment of silence in place of the words."""
     (folder / "sounds").mkdir()
-    for i, name in enumerate(names_of(folder)):
+    for name in names_of(folder):
         with wave.open(str(folder / "sounds" / f"{name}.wav"), "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(8000)
-            step = 2 * math.pi * (300 + 40 * i) / 8000
-            tone = (int(9000 * math.sin(step * k)) for k in range(int(8000 * seconds)))
-            file.writeframes(b"".join(struct.pack("<h", value) for value in tone))
+            file.writeframes(bytes(800))
     return edit(folder, ("objects: objects.csv", "objects: sounds"))
 
 
@@ -57,7 +53,7 @@ _AROUND = """
 title: Fruit and other food
 kind: closer
 languages: [{languages}]
-objects: {objects}
+objects: pictures
 instructions: |
   Choose those that are **most similar** to the first.
 
@@ -93,65 +89,53 @@ completion: {{code: THANKS}}
 """
 
 
-def study_with_everything(folder: Path, languages: str = "en", pictures: bool = False) -> Path:
-    """Questions before and after, instructions, practice, a grid, a debriefing."""
-    short_study(folder)
-    if pictures:
-        with_shapes(folder)
-    else:
-        rows = [f"{name},a {name}\n" for name in names_of(folder)]
-        (folder / "objects.csv").write_text("name,text\n" + "".join(rows))
-    objects = "pictures" if pictures else "objects.csv"
-    text = _AROUND.format(languages=languages, objects=objects)
+def study_with_everything(folder: Path, languages: str = "en") -> Path:
+    """Questions before and after, instructions, practice, a grid of pictures, a debriefing."""
+    with_shapes(short_study(folder))
+    text = _AROUND.format(languages=languages)
     if languages in UNREVIEWED:
         text += f"not_reviewed: [{languages}]\n"
     (folder / "study.yaml").write_text(text)
     return folder
 
 
-def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> None:
+def every_screen(page: Page, look: Callable[[str], None]) -> None:
     """Take part from the first page to the last, and look at each screen on the way."""
-    page.open(query)
-    page.screen("consent")
-    look("consent")
-    page.click("#decline")
-    page.screen("declined")
-    look("declined")
-    page.click("#reconsider")
-    page.click("#agree")
-    page.screen("instructions")
-    look("instructions")
-    page.click("#begin")
-    page.screen("form")
-    look("form before")
-    page.click("#form button[type=submit]")
-    page.wait("return document.querySelectorAll('.wrong:not([hidden])').length === 2;")
-    look("form refused")
-    page.find("[name=age]").send_keys("33")
-    page.click("[name=cooks][value=often]")
-    page.click("#form button[type=submit]")
-    page.screen("part")
-    assert page.text("#part-text") == "Choose two of eight."
-    look("part")
-    page.click("#begin-part")
-    page.asking(1)
-    look("practice")
-    several = page.browser.run("return document.querySelectorAll('.choice').length > 3;")
+
+    def go(button: str, screen: str, name: str) -> None:
+        page.click(button)
+        page.screen(screen)
+        look(name)
 
     def answer(number: int) -> None:
         page.asking(number)
         page.choose(1)
-        if several:
-            page.choose(3)
-            look("grid marked")
-            page.click("#confirm")
+        page.choose(3)
+        look("grid marked")
+        page.click("#confirm")
 
+    send = "#form button[type=submit]"
+    page.open("")
+    page.screen("consent")
+    look("consent")
+    go("#decline", "declined", "declined")
+    page.click("#reconsider")
+    go("#agree", "instructions", "instructions")
+    go("#begin", "form", "form before")
+    page.click(send)
+    page.wait("return document.querySelectorAll('.wrong:not([hidden])').length === 2;")
+    look("form refused")
+    page.find("[name=age]").send_keys("33")
+    page.click("[name=cooks][value=often]")
+    go(send, "part", "part")
+    assert page.text("#part-text") == "Choose two of eight."
+    page.click("#begin-part")
+    page.asking(1)
+    look("practice")
     answer(1)
     page.wait("return !document.getElementById('told').hidden;")
     look("practice told")
-    page.click("#go-on")
-    page.screen("break")
-    look("practice done")
+    go("#go-on", "break", "practice done")
     page.click("#another")
     page.asking(1)
     look("question")
@@ -163,16 +147,10 @@ def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> No
     answer(2)
     page.screen("break")
     look("break")
-    page.click("#finish")
-    page.screen("form")
-    look("form after")
+    go("#finish", "form", "form after")
     page.click("[name=hard][value='4']")
-    page.click("#form button[type=submit]")
-    page.screen("debriefing")
-    look("debriefing")
-    page.click("#to-thanks")
-    page.screen("thanks")
-    look("thanks")
+    go(send, "debriefing", "debriefing")
+    go("#to-thanks", "thanks", "thanks")
     for name in ("failed", "closed", "paused", "resume", "gone", "cookies"):
         page.show(name)
         look(name)
@@ -224,9 +202,18 @@ class Page:
         """Until the question of this number can be answered."""
         self.wait(ASKING, number)
 
-    def says(self, key_text: str) -> None:
+    def until(self, selector: str, text: str) -> None:
+        """Until this is the text of an element."""
+        self.wait(
+            "const one = document.querySelector(arguments[0]);"
+            "return one && one.textContent === arguments[1];",
+            selector,
+            text,
+        )
+
+    def says(self, text: str) -> None:
         """Until the page's note is this."""
-        self.wait("return document.getElementById('note').textContent === arguments[0];", key_text)
+        self.until("#note", text)
 
     def text(self, selector: str) -> str:
         return str(self.browser.run(
