@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from studies import Client, Served, edit, plain
 from trilens_survey.database import Database
@@ -93,32 +93,29 @@ class Crowd:
             rater.question = following.json()
         return True
 
-    def check(self, database: Database) -> int:
-        """Everything that was told is there, nothing twice, and everybody can go on.
-
-        Returns the number of answers.
-        """
+    def stored(self, database: Database) -> set[str]:
+        """The tokens of the answers; everything that was told is there, nothing twice."""
+        query = select(assignments.c.token).join(answers, answers.c.assignment == assignments.c.id)
         with database.reading() as connection:
-            stored = {
-                row.token: row.chosen
-                for row in connection.execute(
-                    select(assignments.c.token, answers.c.chosen).join(
-                        answers, answers.c.assignment == assignments.c.id
-                    )
-                )
-            }
-            rows = connection.execute(select(func.count()).select_from(answers)).scalar_one()
-        assert rows == len(stored)
+            rows = connection.execute(query).scalars().all()
+        found = set(rows)
+        assert len(found) == len(rows)
         for rater in self.raters:
-            missing = set(rater.told) - set(stored)
+            missing = set(rater.told) - found
             assert not missing, f"{len(missing)} acknowledged answers are lost"
+        return found
+
+    def check(self, database: Database) -> int:
+        """The number of answers; as above, and everybody can go on where they were."""
+        stored = self.stored(database)
+        for rater in self.raters:
             now = rater.client.question()
             if "token" in rater.question and rater.question["token"] not in stored:
                 assert now == rater.question, "not the same question as before"
             if now != rater.question:
                 rater.sent = None  # it was stored, though nobody could say so
             rater.question = now
-        return int(rows)
+        return len(stored)
 
     def close(self) -> None:
         for rater in self.raters:

@@ -50,10 +50,8 @@ blocks:
 
 
 @contextmanager
-def study(
-    folder: Path, more: str = "", database: Database | None = None, most: int = 3
-) -> Iterator[Running]:
-    with running(short_study(folder, most=most, more=more), database) as app:
+def study(folder: Path, more: str = "", database: Database | None = None) -> Iterator[Running]:
+    with running(short_study(folder, most=3, more=more), database) as app:
         yield app
 
 
@@ -167,7 +165,7 @@ quota: {answers: 2}
 
 
 def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
-    with study(tmp_path / "s", PRACTICE, most=1) as app:
+    with study(tmp_path / "s", PRACTICE) as app:
         # not refused: three answers to practice are none
         people = [app.joined(platform_id=f"P{i}") for i in range(3)]
         for client in people:
@@ -179,9 +177,10 @@ def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
             now = progress(connection)
             assert (now.started, max(over_time(connection, time.time()).heights)) == (0, 0)
         assert people[0].post("/api/round").json()["number"] == 1
-        people[0].round()  # the quota is reached
+        people[0].round()  # the quota is reached: there is no other round
         assert people[0].question()["completion"]["code"] == "THANKS"
         assert join(app).status_code == 403
+        assert app.participant().get("/api/study").json()["open"] is False
         told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")])
         assert "full: the quota is reached" in told.output
         assert people[1].post("/api/finish").status_code == 409
@@ -344,14 +343,16 @@ def test_a_grid_does_not_count_more_than_its_screens() -> None:
 # --- test runs -----------------------------------------------------------------------------
 
 
-def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
-    with study(tmp_path / "s", "quota: {participants: 1}\n") as app:
+def test_a_test_run_is_of_no_study_and_takes_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with study(tmp_path / "s", "quota: {participants: 1, hours: 2}\n") as app:
         link = app.survey.store.test_link()
         assert join(app, test="guess").status_code == 403
         tester = app.joined(test=link)
         assert tester.question()["test_run"]
         tester.round()
-        app.rater()  # the only place is still free
+        real = app.rater()  # the only place is still free
         assert join(app).status_code == 403
         app.joined(test=link)  # a full study can be tried
         counts = app.look(lambda c: status(c, 2))
@@ -359,6 +360,12 @@ def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
         assert len(table(app)) == 4
         # the tester who takes part in earnest begins anew
         assert tester.post("/api/join", json={"consent": True}).status_code == 403
+        # a place that is not used is given to another, and who comes back all the same goes on
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 2 * 3600 + 1)
+        assert join(app).status_code == 201
+        assert "round_done" in real.question()
+        assert "token" in real.post("/api/round").json()
 
 
 # --- studies of the documentation and of the paper -----------------------------------------

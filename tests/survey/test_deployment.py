@@ -15,43 +15,28 @@ from trilens_survey.command import command
 
 TOP = Path(__file__).parents[2]
 PAGE = (TOP / "docs" / "survey-deployment.md").read_text(encoding="utf-8")
-
-
-def instructions() -> dict[str, list[str]]:
-    """The lines of the Dockerfile by their first word."""
-    text = (TOP / "deploy" / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [line.split(None, 1) for line in text.splitlines() if line and line[0] != "#"]
-    found: dict[str, list[str]] = {}
-    for word, rest in lines:
-        found.setdefault(word, []).append(rest)
-    return found
-
-
-def services() -> dict[str, Any]:
-    text = (TOP / "deploy" / "compose.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)["services"]
-    return found
+COMPOSE = (TOP / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+SERVICES: dict[str, Any] = yaml.safe_load(COMPOSE)["services"]
 
 
 def parsed(arguments: list[str]) -> dict[str, Any]:
     """What a command of the survey understands; unknown options fail."""
     name, *rest = arguments
-    context = command.commands[name].make_context(name, rest)
-    return dict(context.params)
+    return dict(command.commands[name].make_context(name, rest).params)
 
 
 def test_the_image_serves_a_study() -> None:
-    told = instructions()
-    assert len(told["FROM"]) == 1
-    assert "[survey]" in told["RUN"][0]
-    assert told["USER"] == ["study"]
-    assert json.loads(told["ENTRYPOINT"][0]) == ["trilens", "survey"]
-    given = parsed(json.loads(told["CMD"][0]))
-    assert (given["host"], given["port"]) == ("0.0.0.0", int(told["EXPOSE"][0]))
+    text = (TOP / "deploy" / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    told = dict(line.split(None, 1) for line in text.splitlines() if line and line[0] != "#")
+    assert "[survey]" in text
+    assert told["USER"] == "study"
+    assert json.loads(told["ENTRYPOINT"]) == ["trilens", "survey"]
+    given = parsed(json.loads(told["CMD"]))
+    assert (given["host"], given["port"]) == ("0.0.0.0", int(told["EXPOSE"]))
 
 
 def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    survey, database, proxy = (services()[name] for name in ("survey", "database", "proxy"))
+    survey, database, proxy = (SERVICES[name] for name in ("survey", "database", "proxy"))
     line = re.sub(r"\$\{HOST[^}]*\}", "study.example.org", survey["command"])
     monkeypatch.delenv("TRILENS_DATABASE", raising=False)
     given = parsed(shlex.split(line))
@@ -75,12 +60,12 @@ def test_the_steps_are_those_of_the_documentation() -> None:
     assert steps[0] == "cd deploy"
     for name in ("HOST", "POSTGRES_PASSWORD"):
         assert f"{name}=" in part
-        assert f"${{{name}:?" in (TOP / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+        assert f"${{{name}:?" in COMPOSE
     assert any(step.startswith("docker compose up --build") for step in steps)
     for step in steps:
         words = shlex.split(step)
         if "exec" in words:
-            assert words[words.index("exec") + 1] in services()
+            assert words[words.index("exec") + 1] in SERVICES
         if "trilens" in words:
             name = words[words.index("survey", words.index("trilens")) + 1]
             assert name in command.commands

@@ -6,7 +6,6 @@ Here they do meet: the first stays in its transaction until the second waits for
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +19,7 @@ from studies import Running, edit, running
 from trilens_survey import auth
 from trilens_survey.database import open_database
 from trilens_survey.schema import answers, assignments, designs, participants
-from trilens_survey.store.administration import by_receipt, get_setting, lock, put_setting
+from trilens_survey.store.administration import by_receipt, get_setting, put_setting
 from trilens_survey.store.participants import Participants
 from trilens_survey.writer import Refused
 
@@ -74,14 +73,6 @@ def refused(outcome: object) -> bool:
 
 
 def test_a_setting_is_put_once(app: Running) -> None:
-    def once(connection: Connection) -> bool:
-        lock(connection, "once")
-        if get_setting(connection, "once") is not None:
-            return False
-        put_setting(connection, "once", "x")
-        return True
-
-    assert meet(app, once, once) == [True, False]
     assert meet(app, *[lambda c, v=v: put_setting(c, "plain", v) for v in "ab"]) == [None, None]
     assert app.look(lambda c: get_setting(c, "plain")) == "b"
 
@@ -98,20 +89,16 @@ def test_a_study_of_many_objects_is_entered_once(folder: Path, postgres_url: str
         assert number_of(app, designs) == 1
 
 
-def test_the_last_place_is_given_once(app: Running) -> None:
+def test_the_last_place_is_given_once_and_one_platform_id_is_one_participant(app: Running) -> None:
     join = app.survey.store.join
-    app.do(lambda c: join(c, None, "en"))
+    first, second = meet(app, *[lambda c: join(c, "me", "en")] * 2)
+    assert app.look(lambda c: by_receipt(c, str(first))) is None
+    assert app.look(lambda c: by_receipt(c, str(second))) is not None
+    assert number_of(app, participants) == 1
     first, second = meet(app, *[lambda c, who=who: join(c, who, "en") for who in ("one", "two")])
     assert not isinstance(first, BaseException)
     assert refused(second)
     assert number_of(app, participants) == 2
-
-
-def test_one_platform_id_is_one_participant(app: Running) -> None:
-    first, second = meet(app, *[lambda c: app.survey.store.join(c, "me", "en")] * 2)
-    assert app.look(lambda c: by_receipt(c, str(first))) is None
-    assert app.look(lambda c: by_receipt(c, str(second))) is not None
-    assert number_of(app, participants) == 1
 
 
 def test_one_answer_is_new(app: Running) -> None:
@@ -146,36 +133,3 @@ def test_the_first_password_is_set_once(app: Running) -> None:
     assert first is None
     assert refused(second)
     assert auth.matches(app.look(lambda c: auth.password_of(c, auth.FIRST)), typed[0])
-
-
-@pytest.mark.parametrize("quota", ["participants: 3", "answers: 20"])
-def test_a_full_study_shows_the_closing_page(folder: Path, quota: str) -> None:
-    edit(folder, ("retention:", f"quota: {{{quota}}}\nretention:"))
-    with running(folder) as app:
-        browsers = [app.participant() for _ in range(6)]
-        statuses = []
-        for browser in browsers:
-            joined = browser.post("/api/join", json={"consent": True})
-            statuses.append(joined.status_code)
-            if joined.status_code == 201:
-                browser.round()
-        wanted = [201] * 3 + [403] * 3 if "participants" in quota else [201] + [403] * 5
-        assert statuses == wanted
-        assert browsers[-1].get("/api/study").json()["open"] is False
-        # who is there already has a place; answers are enough for everybody
-        more = browsers[0].get("/api/question").json()
-        assert ("round_done" in more) == ("participants" in quota)
-
-
-def test_a_place_that_is_not_used_is_given_to_another(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    edit(folder, ("retention:", "quota: {participants: 1, hours: 2}\nretention:"))
-    with running(folder) as app:
-        left, new = app.participant(), app.participant()
-        left.join()
-        assert new.post("/api/join", json={"consent": True}).status_code == 403
-        now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + 2 * 3600 + 1)
-        assert new.join()
-        assert "token" in left.question()  # who comes back all the same goes on
