@@ -23,9 +23,11 @@ from urllib.parse import urlsplit
 import httpx
 import jwt
 import uvicorn
+from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy.engine import Connection
 
+from trilens.cli import trilens
 from trilens.kinds import Kind
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
@@ -40,6 +42,11 @@ T = TypeVar("T")
 LENGTH = 4
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
 LONGEST = 300.0
+
+
+def survey(*arguments: object, input: str | None = None) -> Result:
+    """What `trilens survey` says."""
+    return CliRunner().invoke(trilens, ["survey", *map(str, arguments)], input=input)
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -115,6 +122,13 @@ class Client(httpx.Client):
         body = {"token": token, "chosen": chosen, "seconds": seconds}
         return self.post("/api/answer", json=body)
 
+    def answer_one(self, seconds: float = 1.5) -> dict[str, Any]:
+        """Answer the question that is asked now with what stands first; the question."""
+        question = self.question()
+        answer = self.answer(question["token"], question["objects"][0], seconds)
+        assert answer.status_code == 200, answer.text
+        return question
+
     def round(self, choose: Callable[[dict[str, Any]], str] | None = None) -> list[dict[str, Any]]:
         """Answer until the round is done; the questions."""
         asked = []
@@ -167,6 +181,10 @@ class Running:
         """A new browser."""
         self._clients.append(Client(base_url=self.url + self.survey.options.root_path, **more))
         return self._clients[-1]
+
+    def ask_to_join(self, **more: Any) -> httpx.Response:
+        """The reply to somebody new, who consents."""
+        return self.participant().post("/api/join", json={"consent": True, **more})
 
     def joined(self, **more: Any) -> Client:
         """A new participant, who has joined."""

@@ -167,12 +167,16 @@ class Page:
     def open(self, query: str = "?language=en") -> None:
         self.browser.open(f"{self.url}/{query}")
 
-    def start(self, query: str = "?language=en") -> None:
-        """From the first page to where the study begins, by mouse."""
+    def agree(self, query: str = "?language=en") -> None:
+        """From the first page to the instructions, by mouse."""
         self.open(query)
         self.screen("consent")
         self.click("#agree")
         self.screen("instructions")
+
+    def start(self, query: str = "?language=en") -> None:
+        """The same, to where the study begins."""
+        self.agree(query)
         self.click("#begin")
 
     def begin(self, query: str = "?language=en") -> None:

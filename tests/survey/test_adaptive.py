@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
 import trilens as tl
-from studies import Here, Postgres, Running, edit
-from trilens.cli import trilens
+from studies import Here, Postgres, Running, edit, survey
 from trilens.kinds import KINDS, Kind
 from trilens_survey.background import work
 from trilens_survey.database import Database, open_database
@@ -216,11 +214,11 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         worker.stop_now = True
         app.rater()
         assert app.survey.preparation.step()
-        late = app.participant().post("/api/join", json={"consent": True})
+        late = app.ask_to_join()
         assert late.status_code == 403
         (deed,) = look(app, select(log.c.who, log.c.what).order_by(log.c.id.desc()).limit(1))
         assert deed == ("the stopping rule", "closed the study: 2 objects are left")
-        told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
+        told = survey("status", tmp_path / "s").output
         assert "The study was closed for this: 2 objects are left." in told
     with study(tmp_path / "s", "") as (app, worker):
         app.do(lambda c: resume(c, "me"))
@@ -244,7 +242,7 @@ def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
         assert app.survey.preparation.step()
         assert worker.tasks[0]["known"]["why"] == "2 objects are left"
     edit(tmp_path / "s", ("at_most: 2, then: warn", "at_most: 1, then: close"))
-    told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
+    told = survey("status", tmp_path / "s").output
     assert "The goal or the rule has changed; the server looks again when it runs." in told
     assert "2 objects are left" not in told
     with study(tmp_path / "s", "") as (app, worker):

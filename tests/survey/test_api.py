@@ -46,11 +46,6 @@ def counts(app: Running) -> Status:
     return app.look(lambda c: status(c, 0))
 
 
-def join(app: Running, **body: Any) -> Any:
-    """The reply to somebody new."""
-    return app.participant().post("/api/join", json={"consent": True, **body})
-
-
 def test_a_round_from_join_to_the_end(app: Running) -> None:
     rater = app.joined(platform_id="whole", language="de-CH")
     for asked, given in (("xx", "en"), ("de-AT", "de"), ("en-GB", "en")):
@@ -139,7 +134,18 @@ def pictured(folder: Path) -> Path:
 
 
 def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database: Database) -> None:
-    with running(pictured(folder), database) as app:
+    """Whoever says that no picture comes is asked no more, and gets no code."""
+    (folder / "pictures").mkdir()
+    for i, line in enumerate((folder / "objects.csv").read_text().splitlines()[1:]):
+        picture = Image.new("RGB", (8, 8), (i, 0, 0))
+        picture.save(folder / "pictures" / f"{line.split(',')[0]}.png")
+    edit(
+        folder,
+        ("objects: objects.csv", "objects: pictures"),
+        ("most: 3 ", "most: 1 "),
+        ("  # failed: SORRY", "  failed: SORRY"),
+    )
+    with running(folder, database) as app:
         rater = app.participant()
         receipt = rater.join(platform_id="P")
         first = rater.question()
@@ -148,59 +154,45 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
         assert [said.json()["number"] for said in left] == [2, 2], "twice is once"
         assert rater.answer(first["token"], first["objects"][0]).status_code == 409
         elsewhere = next(n for n in app.survey.study.names if n not in first["objects"])
-        second = left[0].json()
-        assert rater.answer(second["token"], second["objects"][0]).status_code == 200
+        second = rater.answer_one()
         late = {"token": second["token"], "missing": second["objects"][:1]}
         assert rater.post("/api/skip", json=late).status_code == 200, "the answer stands"
         for wrong, said in (
             (body | {"token": "x"}, 404),
             (body | {"missing": []}, 422),
             (body | {"missing": ["x"]}, 422),
-            (body | {"missing": [elsewhere]}, 422),
             (body | {"missing": [elsewhere, *first["objects"]]}, 422),
         ):
             assert rater.post("/api/skip", json=wrong).status_code == said
-        stranger = app.joined()
-        assert stranger.post("/api/skip", json=body).status_code == 403
+        script = app.joined(platform_id="script")
+        assert script.post("/api/skip", json=body).status_code == 403
+        for _ in range(4):  # with the first, five of twenty
+            asked = rater.question()
+            rater.post("/api/skip", json={"token": asked["token"], "missing": asked["objects"][:1]})
         rater.round()
         end = rater.question()
-        assert end["completion"]["code"] == "THANKS", "test questions included"
-        assert end["answers"] == 19
-        with app.survey.database.reading() as connection:
-            about = all_about(connection, receipt)
-            (paid,) = payments_due(connection)
-        found = counts(app)
-        assert (found.skipped, paid.skipped, paid.answers) == (1, 1, 19)
-        assert found.missing == dict.fromkeys(sorted(first["objects"][:2]), 1)
-        assert about is not None
-        assert [q["skipped"] for q in about["questions"]] == [True] + [False] * 19
-        app.do(lambda c: erase(c, receipt))
-        assert counts(app).skipped == 0
-
-
-def test_the_completion_code_needs_answers(folder: Path) -> None:
-    """Whoever says that no picture comes is asked no more, and gets no code."""
-    edit(pictured(folder), ("  # failed: SORRY", "  failed: SORRY"))
-
-    def skip(client: Any) -> dict[str, Any]:
-        asked = client.question()
-        body = {"token": asked["token"], "missing": asked["objects"][:1]}
-        return dict(client.post("/api/skip", json=body).json())
-
-    with running(folder) as app:
-        script, honest = app.joined(platform_id="script"), app.joined(platform_id="honest")
-        for _ in range(5):
-            assert "failed_code" not in skip(script)
-        end = skip(script)
+        assert end["completion"]["code"] == "THANKS", "three quarters are enough"
+        assert end["answers"] == 15
+        for _ in range(6):
+            asked = script.question()
+            assert "failed_code" not in asked
+            body = {"token": asked["token"], "missing": asked["objects"][:1]}
+            end = script.post("/api/skip", json=body).json()
         assert (end["done"], end["short"], end["answers"]) == (True, True, 0)
         assert end["completion"] == {"code": None, "url": None}
         assert script.post("/api/round").json() == script.question() == end
-        for _ in range(5):
-            skip(honest)
-        honest.round()
-        assert honest.question()["completion"]["code"] == "THANKS", "three quarters are enough"
-        paid = app.look(lambda c: {row.platform_id: row.code for row in payments_due(c)})
-        assert paid == {"script": None, "honest": "THANKS"}
+        paid = {row.platform_id: row for row in app.look(payments_due)}
+        assert (paid["P"].skipped, paid["P"].answers, paid["P"].code) == (5, 15, "THANKS")
+        assert (paid["script"].skipped, paid["script"].code) == (6, None)
+        assert counts(app).skipped == 11
+        assert set(first["objects"][:2]) <= counts(app).missing.keys()
+        about = app.look(lambda c: all_about(c, receipt))
+        assert about is not None
+        assert [q["skipped"] for q in about["questions"]] == [
+            True, False, *[True] * 4, *[False] * 14,
+        ]  # fmt: skip
+        app.do(lambda c: erase(c, receipt))
+        assert counts(app).skipped == 6
 
 
 def test_whoever_comes_back_goes_on_by_cookie_or_receipt(app: Running) -> None:
@@ -221,7 +213,7 @@ def test_whoever_comes_back_goes_on_by_cookie_or_receipt(app: Running) -> None:
     # somebody else at the same computer, by the platform's word
     assert other_device.join(platform_id="another") != receipt
     for body in ({"receipt": "ABCD-EFGH-JKMN-PQRS"}, {"receipt": receipt, "platform_id": "other"}):
-        assert join(app, **body).status_code == 404
+        assert app.ask_to_join(**body).status_code == 404
 
 
 def test_a_platform_id_is_no_password_and_a_lost_reply_does_not_use_it_up(app: Running) -> None:
@@ -263,10 +255,10 @@ def test_a_link_may_need_a_secret(folder: Path, signed: bool) -> None:
     with running(folder) as app:
         assert app.participant().get("/api/study").json()["needs_id"] is True
         for body in wrong:
-            refused = join(app, **body)
+            refused = app.ask_to_join(**body)
             assert (refused.status_code, refused.json()["code"]) == (403, "link"), body
-        assert join(app, platform_id="p1", **right).status_code == 201
-        assert join(app, test=app.survey.store.test_link()).status_code == 201
+        assert app.ask_to_join(platform_id="p1", **right).status_code == 201
+        assert app.ask_to_join(test=app.survey.store.test_link()).status_code == 201
 
 
 def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,8 +296,10 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
         platform.close()
         assert come(platform.token(prolific={"PROLIFIC_PID": "p4"}), "p4") == 201, "known for a day"
     with running(folder, options=here) as app:
-        assert join(app, signature=good).status_code == 403, "nothing is asked of the platform"
-        assert join(app, platform_id="p5", signature=good).headers["retry-after"] == "5"
+        assert app.ask_to_join(signature=good).status_code == 403, (
+            "nothing is asked of the platform"
+        )
+        assert app.ask_to_join(platform_id="p5", signature=good).headers["retry-after"] == "5"
 
 
 def test_two_studies_on_one_host_keep_their_participants_apart(tmp_path: Path) -> None:
@@ -340,9 +334,9 @@ def test_forged_tokens_wait_for_no_keys(folder: Path, monkeypatch: pytest.Monkey
     body = {"platform_id": "p1", "signature": forged}
     here = Options(hosts=frozenset({"study.example.org"}))
     with running(folder, options=here) as app, ThreadPoolExecutor(1) as pool:
-        first = pool.submit(lambda: join(app, **body).status_code)
+        first = pool.submit(lambda: app.ask_to_join(**body).status_code)
         assert begun.wait(10)
-        others = [join(app, **body).status_code for _ in range(6)]
+        others = [app.ask_to_join(**body).status_code for _ in range(6)]
         assert others == [503] * 6
         assert app.participant().get("/api/study").status_code == 200
         assert not first.done()
@@ -355,14 +349,14 @@ def test_joins_from_one_address_are_limited_but_a_class_may_begin(
     folder: Path, changes: list[tuple[str, str]], most: int
 ) -> None:
     with running(edit(folder, *changes)) as app:
-        script = [join(app, platform_id=f"made{i}").status_code for i in range(12)]
+        script = [app.ask_to_join(platform_id=f"made{i}").status_code for i in range(12)]
         assert script == [201 if i < most else 429 for i in range(12)]
         limiter = app.survey.joins
         used = min(12, most)
         while limiter.allows("127.0.0.1"):
             used += 1
         assert used == most
-        assert join(app).status_code == 429
+        assert app.ask_to_join().status_code == 429
         assert limiter.allows("192.0.2.7")
 
 
@@ -390,7 +384,7 @@ def test_a_pause_takes_nobody_and_begins_no_round(folder: Path, needed: int) -> 
     with running(folder) as app:
         between, within = app.rater(), app.joined()
         app.do(lambda c: pause(c, "researcher"))
-        assert join(app).status_code == 403
+        assert app.ask_to_join().status_code == 403
         assert len(within.round()) == 20, "a round that was begun goes on"
         for rater in (between, within):
             assert rater.post("/api/round").status_code == 403

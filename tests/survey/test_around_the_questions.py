@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import trilens as tl
-from studies import Client, Running, edit, plain, running, short_study
-from trilens.cli import trilens
+from studies import Client, Running, edit, plain, running, short_study, survey
 from trilens_survey.background import find, rater_rows, round_rows
 from trilens_survey.charts import over_time
 from trilens_survey.dashboard import _task
@@ -77,11 +75,6 @@ def through(client: Client, choose: Callable[[dict[str, Any]], Any] = choose) ->
         else:
             assert client.post("/api/round").status_code == 200
     return asked
-
-
-def join(app: Running, **more: Any) -> Any:
-    """The reply to somebody new."""
-    return app.participant().post("/api/join", json={"consent": True, **more})
 
 
 def table(app: Running, kind: str = "central", **more: Any) -> Any:
@@ -179,9 +172,9 @@ def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
         assert people[0].post("/api/round").json()["number"] == 1
         people[0].round()  # the quota is reached: there is no other round
         assert people[0].question()["completion"]["code"] == "THANKS"
-        assert join(app).status_code == 403
+        assert app.ask_to_join().status_code == 403
         assert app.participant().get("/api/study").json()["open"] is False
-        told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")])
+        told = survey("status", tmp_path / "s")
         assert "full: the quota is reached" in told.output
         assert people[1].post("/api/finish").status_code == 409
         # whoever began goes on: the first round can be done
@@ -212,9 +205,9 @@ def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: b
             late = app.rater(platform_id=name)
             said = late.post("/api/leave", json={"keep": keep}).json()
             assert said["completion"]["code"] == "THANKS", "what is needed was done"
-            again = join(app, platform_id=name)
+            again = app.ask_to_join(platform_id=name)
             assert (again.status_code, again.json()["code"]) == (409, "in_use")
-        assert join(app, platform_id="p3").status_code == 403
+        assert app.ask_to_join(platform_id="p3").status_code == 403
         assert len(table(app)) == (9 if keep else 0)
         if keep:
             assert late.question()["completion"]["code"] == "THANKS"
@@ -348,12 +341,12 @@ def test_a_test_run_is_of_no_study_and_takes_no_place(
 ) -> None:
     with study(tmp_path / "s", "quota: {participants: 1, hours: 2}\n") as app:
         link = app.survey.store.test_link()
-        assert join(app, test="guess").status_code == 403
+        assert app.ask_to_join(test="guess").status_code == 403
         tester = app.joined(test=link)
         assert tester.question()["test_run"]
         tester.round()
         real = app.rater()  # the only place is still free
-        assert join(app).status_code == 403
+        assert app.ask_to_join().status_code == 403
         app.joined(test=link)  # a full study can be tried
         counts = app.look(lambda c: status(c, 2))
         assert (counts.answers, counts.participants) == (4, 1)
@@ -363,7 +356,7 @@ def test_a_test_run_is_of_no_study_and_takes_no_place(
         # a place that is not used is given to another, and who comes back all the same goes on
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 2 * 3600 + 1)
-        assert join(app).status_code == 201
+        assert app.ask_to_join().status_code == 201
         assert "round_done" in real.question()
         assert "token" in real.post("/api/round").json()
 
@@ -403,8 +396,7 @@ def test_the_papers_car_survey(tmp_path: Path) -> None:
         assert tests[0] < 10
         client.post("/api/round")
         for _ in range(28):
-            question = client.question()
-            client.answer(question["token"], question["objects"][0])
+            client.answer_one()
         collected = table(app)
         assert len(collected.select("all")) == 78
         assert len(collected.select("counted")) == 50  # the second round had 29 questions shown

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from axe_core_python.selenium import Axe
@@ -16,6 +16,7 @@ from participant_page import (
     ASKING,
     Page,
     every_screen,
+    names_of,
     study_with_everything,
     with_shapes,
     with_sounds,
@@ -31,7 +32,6 @@ from studies import (
     Running,
     edit,
     one_language,
-    plain,
     running,
     short_study,
 )
@@ -42,6 +42,7 @@ from trilens_survey.server import Options
 from trilens_survey.status import status
 from trilens_survey.store.administration import erase, put_setting
 
+Opened: TypeAlias = Callable[..., tuple[Page, Running]]
 WORD = TEXTS["en"]
 HERE = Path(__file__).parents[2] / "src" / "trilens_survey"
 
@@ -56,6 +57,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
             if name not in begun:
                 folder = tmp_path_factory.mktemp(name) / "study"
                 short_study(folder, "closer" if "closer" in name else "central")
+                edit(folder, ("  # failed: SORRY ", "  failed: SORRY "))
                 if "no example" in name:
                     file = folder / "study.yaml"
                     file.write_text(re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text()))
@@ -83,6 +85,18 @@ def visit(browser: Browser) -> Iterator[Callable[[str], Page]]:
     browser.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
     browser.devtools("Emulation.setEmulatedMedia", features=[])
     Page(browser, "").cut(False)
+
+
+@pytest.fixture
+def at(visit: Callable[[str], Page]) -> Iterator[Opened]:
+    """A function from a study's folder (and options) to its page and its server."""
+    with ExitStack() as stack:
+
+        def opened(folder: Path, options: Options | None = None) -> tuple[Page, Running]:
+            app = stack.enter_context(running(folder, options=options))
+            return visit(app.url + app.survey.options.root_path), app
+
+        yield opened
 
 
 @pytest.fixture
@@ -183,33 +197,30 @@ def test_a_round_by_touch_on_a_phone(shapes: Page) -> None:
     assert shapes.question()["answers"] == LENGTH
 
 
-def test_closer_has_an_anchor_that_cannot_be_chosen(
-    visit: Callable[[str], Page], tmp_path: Path
-) -> None:
+def test_closer_has_an_anchor_that_cannot_be_chosen(at: Opened, tmp_path: Path) -> None:
     """Here with the alternative texts of a table."""
     folder = with_shapes(short_study(tmp_path / "study", kind="closer"))
     edit(folder, ("objects: pictures", "objects: objects.csv"))
     files = sorted((folder / "pictures").iterdir())
     rows = [f"{file.stem},pictures/{file.name},seen as {file.stem}\n" for file in files]
     (folder / "objects.csv").write_text("name,file,alt\n" + "".join(rows))
-    with running(folder) as app:
-        page = visit(app.url)
-        page.begin()
-        asked = page.question()
-        anchor, *others = asked["objects"]
-        picture = page.find(".anchor img")
-        assert picture.get_attribute("src").endswith(asked["stimuli"][0]["url"])
-        assert picture.get_attribute("alt") == f"seen as {anchor}"
-        assert page.shown() == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
-        for i, name in enumerate(others, 1):
-            button = page.find(f"button.card[data-place='{i}']")
-            assert button.accessible_name == f"{i}: seen as {name}"
-        page.press("3", "Digit3")
-        page.click(".anchor")
-        assert page.question()["token"] == asked["token"]
-        page.browser.keys(RIGHT)
-        page.asking(2)
-        assert page.fits()
+    page, _ = at(folder)
+    page.begin()
+    asked = page.question()
+    anchor, *others = asked["objects"]
+    picture = page.find(".anchor img")
+    assert picture.get_attribute("src").endswith(asked["stimuli"][0]["url"])
+    assert picture.get_attribute("alt") == f"seen as {anchor}"
+    assert page.shown() == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
+    for i, name in enumerate(others, 1):
+        button = page.find(f"button.card[data-place='{i}']")
+        assert button.accessible_name == f"{i}: seen as {name}"
+    page.press("3", "Digit3")
+    page.click(".anchor")
+    assert page.question()["token"] == asked["token"]
+    page.browser.keys(RIGHT)
+    page.asking(2)
+    assert page.fits()
 
 
 def test_sounds_are_heard_before_they_are_judged(
@@ -329,6 +340,7 @@ def test_what_other_windows_and_people_leave_behind(page: Page) -> None:
 
 def test_the_network_goes_and_comes_back(page: Page) -> None:
     page.open()
+    assert "SORRY" not in page.driver.page_source, "not before it is earned"
     page.screen("consent")
     page.click("#agree")
     page.cut(True)
@@ -362,32 +374,16 @@ def test_the_network_goes_and_comes_back(page: Page) -> None:
     page.open()
     page.asking(3)
     assert page.stands(wanted, 3)
-
-
-def test_whose_answer_cannot_be_stored_gets_a_code(
-    visit: Callable[[str], Page], tmp_path: Path
-) -> None:
-    folder = edit(short_study(tmp_path / "study"), ("  # failed: SORRY ", "  failed: SORRY "))
-    with running(folder) as app:
-        page = visit(app.url)
-        page.open()
-        assert "SORRY" not in page.driver.page_source, "not before it is earned"
-        page.begin()
-        half = LENGTH // 2 + 1
-        for number in range(1, half):
-            page.asking(number)
-            page.choose(1)
-        page.asking(half)
-        page.cut(True)
-        page.choose(1)
-        page.says(WORD["offline"])
-        page.browser.run(
-            "const clock = performance.now.bind(performance);"
-            "performance.now = () => clock() + 120000;"
-        )
-        page.says(f"{WORD['give_up']} SORRY")
-        page.cut(False)
-        page.asking(half + 1)  # and it is sent again all the same
+    # whose answer cannot be stored gets a code
+    page.cut(True)
+    page.choose(1)
+    page.says(WORD["offline"])
+    page.browser.run(
+        "const clock = performance.now.bind(performance);performance.now = () => clock() + 120000;"
+    )
+    page.says(f"{WORD['give_up']} SORRY")
+    page.cut(False)
+    page.asking(4)  # and it is sent again all the same
 
 
 # --- all three, or nothing ---------------------------------------------------------------
@@ -411,9 +407,7 @@ def test_pictures_are_shown_together(
 
     page = visit(studies("shapes, no example").url)
     monkeypatch.setattr(FileResponse, "__call__", slowly)
-    page.open()
-    page.screen("consent")
-    page.click("#agree")
+    page.agree()
     try:
         page.click("#begin")
         assert held.wait(LONGEST)
@@ -453,7 +447,7 @@ def test_a_picture_that_does_not_load(shapes: Page) -> None:
 
 
 def test_a_picture_that_never_comes_blocks_nothing(
-    visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
     # the same questions each time: by chance all of them may be about this picture
@@ -462,33 +456,30 @@ def test_a_picture_that_never_comes_blocks_nothing(
     edit(folder, ("code: THANKS", "code: THANKS\n  share: 0.3"))
     file = folder / "pictures" / "bread.svg"
     file.write_text(file.read_text()[: file.stat().st_size // 2])
-    with running(folder) as app:
-        page = visit(app.url)
-        page.open()
-        page.screen("consent")
-        page.browser.run(
-            "const s = setTimeout;  setTimeout = (f, ms) => s(f, ms < 20000 ? ms / 20 : ms);"
-        )
-        page.click("#agree")
-        page.click("#begin")
-        done = "document.body.dataset.screen === 'thanks'"
-        asking = "document.getElementById('survey').dataset.state === 'asking'"
-        while page.wait(f"return {done} ? 'done' : {asking} && 'asking';") == "asking":
-            page.choose(1)
-            page.wait(f"return {done} || !({asking});")
-        page.screen("thanks")
-        assert page.text("#code") == "THANKS"
-        found = app.look(lambda c: status(c, 0))
-        assert found.skipped >= 1, "the test question"
-        assert found.answers + found.skipped == 3
-        assert found.missing == {"bread": found.skipped}
+    page, app = at(folder)
+    page.open()
+    page.screen("consent")
+    page.browser.run(
+        "const s = setTimeout;  setTimeout = (f, ms) => s(f, ms < 20000 ? ms / 20 : ms);"
+    )
+    page.click("#agree")
+    page.click("#begin")
+    done = "document.body.dataset.screen === 'thanks'"
+    asking = "document.getElementById('survey').dataset.state === 'asking'"
+    while page.wait(f"return {done} ? 'done' : {asking} && 'asking';") == "asking":
+        page.choose(1)
+        page.wait(f"return {done} || !({asking});")
+    page.screen("thanks")
+    assert page.text("#code") == "THANKS"
+    found = app.look(lambda c: status(c, 0))
+    assert found.skipped >= 1, "the test question"
+    assert found.answers + found.skipped == 3
+    assert found.missing == {"bread": found.skipped}
 
 
 def test_the_first_question_comes_soon_and_the_next_is_there_already(shapes: Page) -> None:
     """From the click to the pictures there is nothing that could be spared."""
-    shapes.open()
-    shapes.screen("consent")
-    shapes.click("#agree")
+    shapes.agree()
     shapes.browser.devtools("Network.clearBrowserCache")
     begun = shapes.browser.run("return performance.now();")
     shapes.click("#begin")
@@ -541,7 +532,7 @@ def test_no_cookie_before_consent_and_the_language_is_chosen(page: Page) -> None
     assert page.text("#count") == f"Frage 1 von {LENGTH}"
 
 
-def test_who_comes_back_who_comes_instead_and_who_was_erased(
+def test_who_comes_back_who_comes_instead_and_who_is_erased(
     page: Page, studies: Callable[[str], Running]
 ) -> None:
     page.begin("?language=en&PROLIFIC_PID=one")
@@ -553,6 +544,15 @@ def test_who_comes_back_who_comes_instead_and_who_was_erased(
     for person, number in (("one", 2), ("two", 1)):  # the receipt stands in for a lost cookie
         page.start(f"?language=en&PROLIFIC_PID={person}")
         page.asking(number)
+    page.click("header .leave")
+    page.screen("leaving")
+    page.click("#stay")
+    page.screen("question")
+    page.click("header .leave")
+    page.click("#leave-erase")
+    page.screen("thanks")
+    assert page.text("#left-text") == WORD["left_erased"]
+    page.begin("?language=en&PROLIFIC_PID=four")
     receipt = page.text("#kept code")
     studies("words").do(lambda c: erase(c, receipt))
     page.choose(1)
@@ -570,114 +570,68 @@ def test_who_comes_back_who_comes_instead_and_who_was_erased(
     assert page.text("#resume-why") == WORD["in_use"], "told kindly"
 
 
-def test_the_way_back_comes_with_the_end(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    folder = short_study(tmp_path / "study", length=2, most=1)
-    edit(
-        folder,
-        ("  # platform: prolific ", "  platform: prolific "),
-        ("  # redirect: https", "  redirect: https"),
-    )
-    with running(folder) as app:
-        page = visit(app.url)
-        page.begin("?PROLIFIC_PID=abc&language=en")
-        assert page.find("#back").get_attribute("href") is None
-        page.choose(1)
-        page.asking(2)
-        page.choose(1)
-        page.screen("thanks")
-        assert page.find("#back").get_attribute("href") == (
-            "https://app.prolific.com/submissions/complete?cc=THANKS"
-        )
-        assert page.text("#code") == "THANKS"
-        assert not page.find("#somebody").is_displayed(), "each has a link of their own"
-
-
-def test_who_cannot_take_part_is_told_before_consent(
-    visit: Callable[[str], Page], tmp_path: Path
-) -> None:
+def test_who_cannot_take_part_is_told_before_consent(at: Opened, tmp_path: Path) -> None:
     """Also whom a platform sent; who has begun continues with the receipt."""
     folder = edit(
         short_study(tmp_path / "study"), ("retention:", "quota: {participants: 1}\nretention:")
     )
-    with running(folder) as app:
-        page = visit(app.url)
-        page.open()
-        page.screen("consent")
-        page.click("#agree")
-        receipt = app.participant().join(platform_id="P1")  # in another browser: the last place
-        page.click("#begin")
+    page, app = at(folder)
+    page.agree()
+    receipt = app.participant().join(platform_id="P1")  # in another browser: the last place
+    page.click("#begin")
+    page.screen("closed")
+    assert page.text("#closed h1") == WORD["closed"]
+    for person in ("P2", "P1"):
+        app.do(lambda c: put_setting(c, "closed", "yes"))  # paused, too
+        page.open(f"?language=en&PROLIFIC_PID={person}")
         page.screen("closed")
-        assert page.text("#closed h1") == WORD["closed"]
-        for person in ("P2", "P1"):
-            app.do(lambda c: put_setting(c, "closed", "yes"))  # paused, too
-            page.open(f"?language=en&PROLIFIC_PID={person}")
-            page.screen("closed")
-        page.click("#have-receipt")
-        page.screen("resume")
-        assert not page.find("#resume-why").is_displayed()
-        page.find("#resume-receipt").send_keys("ABCD")
-        page.browser.keys(ENTER)
-        page.wait("return !document.getElementById('resume-wrong').hidden;")
-        assert page.text("#resume-wrong") == WORD["receipt_wrong"]
-        page.find("#resume-receipt").clear()
-        page.find("#resume-receipt").send_keys(receipt.lower().replace("-", " "))
-        page.browser.keys(ENTER)
-        page.asking(1)
+    page.click("#have-receipt")
+    page.screen("resume")
+    assert not page.find("#resume-why").is_displayed()
+    page.find("#resume-receipt").send_keys("ABCD")
+    page.browser.keys(ENTER)
+    page.wait("return !document.getElementById('resume-wrong').hidden;")
+    assert page.text("#resume-wrong") == WORD["receipt_wrong"]
+    page.find("#resume-receipt").clear()
+    page.find("#resume-receipt").send_keys(receipt.lower().replace("-", " "))
+    page.browser.keys(ENTER)
+    page.asking(1)
 
 
-def test_the_id_in_a_link_signed_by_prolific(
-    visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_link_signed_by_prolific_and_the_way_back(
+    at: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     platform = Prolific()
     monkeypatch.setattr("trilens_survey.links.PROLIFIC_KEYS", platform.url)
-    folder = short_study(tmp_path / "study")
+    folder = short_study(tmp_path / "study", length=2, most=1)
     edit(
         folder,
         ("retention:", "links: {prolific: true}\nretention:"),
         ("code: THANKS", "code: ABC\n  platform: prolific"),
     )
-    with running(folder, options=Options(hosts=frozenset({"study.example.org"}))) as app:
-        page = visit(app.url)
-        page.start("?language=en&PROLIFIC_PID=p1")
-        page.screen("closed")
-        assert page.text("#closed-title") == WORD["bad_link"]
-        page.begin(f"?language=en&prolific_token={platform.token()}")
-        # a new token of the same person goes on, that of another begins
-        page.open(f"?language=en&prolific_token={platform.token(exp=time.time() + 90)}")
-        page.asking(1)
-        another = platform.token(prolific={"PROLIFIC_PID": "p2"})
-        page.begin(f"?language=en&prolific_token={another}")
-        assert app.look(lambda c: {one.platform_id for one in payments_due(c)}) == {"p1", "p2"}
+    page, app = at(folder, options=Options(hosts=frozenset({"study.example.org"})))
+    page.start("?language=en&PROLIFIC_PID=p1")
+    page.screen("closed")
+    assert page.text("#closed-title") == WORD["bad_link"]
+    page.begin(f"?language=en&prolific_token={platform.token()}")
+    # a new token of the same person goes on, that of another begins
+    page.open(f"?language=en&prolific_token={platform.token(exp=time.time() + 90)}")
+    page.asking(1)
+    another = platform.token(prolific={"PROLIFIC_PID": "p2"})
+    page.begin(f"?language=en&prolific_token={another}")
+    assert app.look(lambda c: {one.platform_id for one in payments_due(c)}) == {"p1", "p2"}
+    assert page.find("#back").get_attribute("href") is None
+    page.choose(1)
+    page.asking(2)
+    page.choose(1)
+    page.screen("thanks")
+    assert page.find("#back").get_attribute("href") == (
+        "https://app.prolific.com/submissions/complete?cc=ABC"
+    )
+    assert page.text("#code") == "ABC"
+    assert not page.find("#somebody").is_displayed(), "each has a link of their own"
+
     platform.close()
-
-
-def test_practice_says_what_is_right_and_whoever_leaves_is_erased(
-    tmp_path: Path, visit: Callable[[str], Page]
-) -> None:
-    practice = 'practice:\n  - {objects: [orange, lemon, potato], answer: lemon, why: "*So*."}\n'
-    folder = plain(short_study(tmp_path / "study", length=1, most=1, more=practice))
-    with running(edit(folder, ("minimum: 2", "minimum: 1"))) as app:
-        page = visit(app.url)
-        page.begin()
-        assert page.text("#count") == "Practice question 1 of 1"
-        page.choose(1)
-        page.wait("return !document.getElementById('told').hidden;")
-        assert page.text("#verdict") == "Not quite. The answer is: a lemon."
-        assert page.find("button.card.right").get_attribute("data-place") == "2"
-        page.browser.keys(ENTER)
-        page.screen("break")
-        assert page.text("#break-title") == WORD["practice_done_title"]
-        # whoever leaves has the answers erased, and is told so
-        page.click("#another")
-        page.asking(1)
-        page.click("header .leave")
-        page.screen("leaving")
-        page.click("#stay")
-        page.screen("question")
-        page.click("header .leave")
-        page.click("#leave-erase")
-        page.screen("thanks")
-        assert page.text("#left-text") == WORD["left_erased"]
 
 
 def test_without_cookies_nobody_joins(browser: Browser, studies: Callable[[str], Running]) -> None:
@@ -722,95 +676,85 @@ def test_a_question_fits_the_window(
         assert max(b[0] for b in boxes) - min(b[0] for b in boxes) < 1, boxes
 
 
+def faults(page: Page, name: str) -> dict[str, Any]:
+    """What axe finds; and whether a page scrolls sideways, on a phone and at 200 and 400 %."""
+    found = Axe().run(page.driver, options={"resultTypes": ["violations"]})["violations"]
+    wrong = {f"{name}: {one['id']}": [node["html"] for node in one["nodes"]] for one in found}
+    for width, height in ((640, 360), (360, 740), (320, 256)):
+        page.browser.resize(width, height)
+        wide = page.browser.run("return document.documentElement.scrollWidth;")
+        if wide > width:
+            wrong[f"{name} at {width}"] = wide
+    page.browser.resize(1280, 720)
+    return wrong
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "dark"), [("en", False), ("ar", True)])
-def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
-    language: str, dark: bool, visit: Callable[[str], Page], tmp_path: Path
+def test_axe_finds_nothing_on_any_screen_in_either_direction(
+    language: str, dark: bool, at: Opened, tmp_path: Path
 ) -> None:
-    """On every screen, in either direction; sideways at 200 and 400 % on a screen of 1280."""
-    axe = Axe()
-    wrong: dict[tuple[str, str], Any] = {}
-    seen = set()
-    with running(study_with_everything(tmp_path / "study", language)) as app:
-        page = visit(app.url)
-        page.browser.scheme(dark)
-
-        def look(name: str) -> None:
-            if name in seen:
-                return
-            seen.add(name)
-            found = axe.run(page.driver, options={"resultTypes": ["violations"]})
-            axe.axe_script = ""  # it is in the page now
-            for one in found["violations"] or ():
-                if one["impact"] in ("serious", "critical"):
-                    wrong[name, one["id"]] = [node["html"] for node in one["nodes"]]
-            for width, height in ((640, 360), (320, 256)):
-                page.browser.resize(width, height)
-                wide = page.browser.run("return document.documentElement.scrollWidth;")
-                if wide > width:
-                    wrong[name, f"{width}"] = wide
-            page.browser.resize(1280, 720)
-
-        every_screen(page, look)
-        assert page.browser.run("return document.documentElement.dir;") == (
-            "rtl" if language == "ar" else "ltr"
-        )
-    assert wrong == {}
+    page, _ = at(study_with_everything(tmp_path / "study", language))
+    page.browser.scheme(dark)
+    found: dict[str, dict[str, Any]] = {}
+    every_screen(page, lambda name: found.setdefault(name, faults(page, name)))
+    assert [wrong for wrong in found.values() if wrong] == []
+    way = "rtl" if language == "ar" else "ltr"
+    assert page.browser.run("return document.documentElement.dir;") == way
     sections = re.findall(r'<section id="(\w+)"', (HERE / "pages/participant.html").read_text())
-    looked = {name.split()[0] for name in seen} | {"loading"}
-    assert {"break" if name == "practice" else name for name in sections} <= looked
+    looked = {name.split()[0] for name in found} | {"loading"}
+    assert set(sections) <= looked
 
 
-def test_everything_by_keyboard_alone(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    with running(study_with_everything(tmp_path / "study")) as app:
-        page = visit(app.url)
-        keys = page.browser.keys
-        page.open("")
-        page.screen("consent")
-        keys(TAB, TAB, ENTER)  # after the link
-        page.screen("instructions")
-        keys(TAB, ENTER)
-        page.screen("form")
-        keys(TAB, "33", TAB, SPACE, TAB, SPACE, TAB, TAB, ENTER)
-        page.screen("part")
-        keys(TAB, ENTER)
-        page.asking(1)
-        keys("1", "2", "2", "3", ENTER)  # a mark is taken back
-        page.wait("return !document.getElementById('told').hidden;")
-        keys(ENTER)
-        page.screen("break")
-        keys(TAB, ENTER)
-        page.asking(1)
-        keys(RIGHT, RIGHT, SPACE, DOWN, SPACE)
-        page.wait("return document.querySelectorAll('.card.chosen').length === 2;")
-        keys(ENTER)
-        page.asking(2)
-        keys("8", "7", ENTER)
-        page.screen("break")
-        keys(TAB, TAB, ENTER)
-        page.screen("form")
-        keys(TAB, SPACE, TAB, "none", TAB, ENTER)
-        page.screen("debriefing")
-        keys(TAB, ENTER)
-        page.screen("thanks")
-        assert page.text("#code") == "THANKS"
+def test_everything_by_keyboard_alone(at: Opened, tmp_path: Path) -> None:
+    page, _ = at(study_with_everything(tmp_path / "study"))
+    keys = page.browser.keys
+    page.open("")
+    page.screen("consent")
+    keys(TAB, TAB, ENTER)  # after the link
+    page.screen("instructions")
+    keys(TAB, ENTER)
+    page.screen("form")
+    keys(TAB, "33", TAB, SPACE, TAB, SPACE, TAB, TAB, ENTER)
+    page.screen("part")
+    keys(TAB, ENTER)
+    page.asking(1)
+    keys("2", "1", "1", "3", ENTER)  # a mark is taken back
+    page.wait("return !document.getElementById('told').hidden;")
+    assert page.text("#verdict") == "Not quite. The answer is: Picture 1."
+    assert page.find("button.card.right").get_attribute("data-place") == "1"
+    keys(ENTER)
+    page.screen("break")
+    assert page.text("#break-title") == WORD["practice_done_title"]
+    keys(TAB, ENTER)
+    page.asking(1)
+    keys(RIGHT, RIGHT, SPACE, DOWN, SPACE)
+    page.wait("return document.querySelectorAll('.card.chosen').length === 2;")
+    keys(ENTER)
+    page.asking(2)
+    keys("8", "7", ENTER)
+    page.screen("break")
+    keys(TAB, TAB, ENTER)
+    page.screen("form")
+    keys(TAB, SPACE, TAB, "none", TAB, ENTER)
+    page.screen("debriefing")
+    keys(TAB, ENTER)
+    page.screen("thanks")
+    assert page.text("#code") == "THANKS"
 
 
-def test_arrows_follow_the_direction_of_reading(
-    visit: Callable[[str], Page], tmp_path: Path
-) -> None:
+def test_arrows_follow_the_direction_of_reading(at: Opened, tmp_path: Path) -> None:
     folder = short_study(tmp_path / "study")
-    with running(edit(one_language(folder, "ar"), ("most: 2 ", "most: 1 "))) as app:
-        page = visit(app.url)
-        page.begin("")
-        asked = page.question()
-        boxes = page.browser.run(
-            "return [...document.querySelectorAll('.choice')].map((e) => e.offsetLeft);"
-        )
-        assert boxes == sorted(boxes, reverse=True), "the first is on the right"
-        page.browser.keys(LEFT)
-        page.asking(2)
-        assert page.stands(asked, 3)
+    page, _ = at(edit(one_language(folder, "ar"), ("most: 2 ", "most: 1 ")))
+    page.begin("")
+    asked = page.question()
+    boxes = page.browser.run(
+        "return [...document.querySelectorAll('.choice')].map((e) => e.offsetLeft);"
+    )
+    assert boxes == sorted(boxes, reverse=True), "the first is on the right"
+    page.browser.keys(LEFT)
+    page.asking(2)
+    assert page.stands(asked, 3)
 
 
 MOVING = """
@@ -843,27 +787,24 @@ def test_what_a_screen_reader_is_told_and_reduced_motion(shapes: Page) -> None:
 
 
 def test_names_and_texts_are_shown_as_they_are_also_under_a_prefix(
-    visit: Callable[[str], Page], tmp_path: Path
+    at: Opened, tmp_path: Path
 ) -> None:
     nasty = "<img src=x onerror='window.hacked=1'> & {number} \"'"
     folder = short_study(tmp_path / "study", length=2, most=1)
-    file = folder / "objects.csv"
     quoted = '"' + nasty.replace('"', '""') + '"'
-    rows = [line.split(",")[0] for line in file.read_text().splitlines()[1:]]
-    text = "name,text\n" + "".join(f"{name},{quoted}\n" for name in rows)
-    file.write_text(text)
+    rows = [f"{name},{quoted}\n" for name in names_of(folder)]
+    (folder / "objects.csv").write_text("name,text\n" + "".join(rows))
     edit(folder, ("en: Fruit and other food", f"en: |-\n    {nasty}"))
-    with running(folder, options=Options(root_path="/colors")) as app:
-        page = visit(app.url + "/colors")
-        page.begin()
-        assert page.shown() == [nasty] * 3
-        assert page.text(".title") == nasty
-        assert page.browser.run("return window.hacked === undefined;")
-        page.choose(1)
-        page.asking(2)
-        page.choose(2)
-        page.screen("thanks")
-        assert page.browser.console() == []
+    page, _ = at(folder, Options(root_path="/colors"))
+    page.begin()
+    assert page.shown() == [nasty] * 3
+    assert page.text(".title") == nasty
+    assert page.browser.run("return window.hacked === undefined;")
+    page.choose(1)
+    page.asking(2)
+    page.choose(2)
+    page.screen("thanks")
+    assert page.browser.console() == []
 
 
 def test_the_page_is_small_and_has_nothing_inline() -> None:
@@ -920,21 +861,19 @@ def test_axe_finds_nothing_on_any_page_of_the_researcher(
     app: Running, visit: Callable[[str], Page]
 ) -> None:
     page = visit(app.url)
-    browser = page.browser
     wrong: dict[str, Any] = {}
 
-    def look(name: str) -> None:
-        for width, height in ((360, 740), (1280, 900)):
-            browser.resize(width, height)
-            if browser.run("return document.documentElement.scrollWidth") > width:
-                wrong[f"{name} at {width}"] = "scrolls sideways"
-        for one in Axe().run(browser.driver)["violations"]:
-            wrong[f"{name}: {one['id']}"] = [node["html"] for node in one["nodes"]]
+    def look(address: str, title: str | None = None) -> None:
+        if title is None:
+            page.open(f"researcher/{address}")
+        else:
+            page.until("h1", title)
+        wrong.update(faults(page, f"{address} {title}"))
 
     def send(selector: str, **values: str) -> None:
         fill = "for (const [k, v] of Object.entries(arguments[1])) "
         fill += "document.querySelector(`${arguments[0]} [name=${k}]`).value = v;"
-        browser.run(
+        page.browser.run(
             f"{fill} document.querySelector(arguments[0]).requestSubmit();", selector, values
         )
 
@@ -943,31 +882,21 @@ def test_axe_finds_nothing_on_any_page_of_the_researcher(
     receipt = rater.join(platform_id="p1")
     rater.round()
     rater.post("/api/finish")
-    browser.open(f"{app.url}/researcher/sign-in")
-    look("before there is a password")
-    browser.open(f"{app.url}/researcher/first?key={key}")
-    look("first password")
+    look("sign-in")
+    look(f"first?key={key}")
     send("form", password="a long enough one")
     page.until("#analyzed", "20")
-    browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
-    look("dashboard")
-    for name in ("payments", "log"):
-        browser.open(f"{app.url}/researcher/{name}")
-        look(name)
-    browser.open(f"{app.url}/researcher/")
+    page.browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
+    look("dashboard", app.survey.study.title)
+    for address in ("payments", "log", "first?key=x", "export?set=none", "nowhere"):
+        look(address)
+    page.open("researcher/")
     send("form[action$=erase]", receipt=receipt)
-    page.until("h1", "Erase this participant?")
-    look("erase")
-    browser.open(f"{app.url}/researcher/first?key=x")
-    look("a link that is used up")
-    browser.open(f"{app.url}/researcher/export?set=none")
-    look("no such export")
-    browser.open(f"{app.url}/nowhere")
-    look("no such page")
-    browser.open(f"{app.url}/researcher/")
+    look("erase", "Erase this participant?")
+    page.open("researcher/")
     send("header form")
     page.until("h1", "Sign in")
     send("form", username="me", password="not the right one")
     page.until("[role=alert]", "Wrong name or password.")
-    look("a wrong password")
+    look("sign-in", "Sign in")
     assert wrong == {}

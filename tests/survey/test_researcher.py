@@ -137,7 +137,7 @@ def test_closing_and_opening_need_the_sessions_own_token(shared: Running) -> Non
     token = csrf(browser)
     browser.post("/researcher/close", data={"csrf": token})
     assert "Go on" in browser.get("/researcher/?done=paused").text
-    refused = shared.participant().post("/api/join", json={"consent": True})
+    refused = shared.ask_to_join()
     assert refused.status_code == 403
     browser.post("/researcher/open", data={"csrf": token})
     assert shared.joined()
@@ -197,8 +197,7 @@ def test_an_analysis_is_made_once_and_again_after_an_erasure(
     assert "No answers yet" in browser.get("/researcher/").text
     first = secured.participant()
     receipt = first.join(platform_id="who")
-    question = first.question()
-    first.answer(question["token"], question["objects"][0])
+    first.answer_one()
     # the page rests for a moment after heavy work; here each look is a new one
     secured.survey.dashboard.forget()
     assert '<b id="n-answers">1</b>' in browser.get("/researcher/live").text
@@ -275,8 +274,7 @@ def test_participants_do_not_wait_for_an_analysis(secured: Running) -> None:
     secured.survey.dashboard.analysis = BackgroundAnalysis({}, slow := Slow())
     browser = signed_in(secured)
     rater = secured.joined()
-    question = rater.question()
-    rater.answer(question["token"], question["objects"][0])
+    rater.answer_one()
     assert "The first analysis is running." in browser.get("/researcher/live").text
     assert slow.begun.acquire(timeout=60)
     rater.round()
@@ -459,7 +457,7 @@ def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> 
         assert app.do(app.survey.keep_in_order) == 2  # the date is over
         assert "No participant came with" in browser.get("/researcher/payments").text
         # the id is still in use, and the answers stay
-        again = app.participant().post("/api/join", json={"consent": True, "platform_id": "two"})
+        again = app.ask_to_join(platform_id="two")
         assert again.status_code == 409
         assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
         assert "<b>2</b> participants" in browser.get("/researcher/live").text

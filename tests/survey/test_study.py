@@ -6,12 +6,10 @@ import io
 from pathlib import Path
 
 import numpy as np
-from click.testing import CliRunner
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from studies import edit, plain, running, short_study
-from trilens.cli import trilens
+from studies import edit, plain, running, short_study, survey
 from trilens_survey.languages import TEXTS
 from trilens_survey.media import damaged
 from trilens_survey.study import check_study, load_study, remarks
@@ -255,7 +253,7 @@ def test_pictures_are_decoded_by_check(folder: Path) -> None:
     broken = ["drawn.svg", "jpg.jpg", "png.png", "tone.wav", "webp.webp"]
     found = sorted(problem.file for problem in damaged(load_study(folder).stimuli))
     assert found == [f"pictures/{name}" for name in broken]
-    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    checked = survey("check", folder)
     assert checked.exit_code == 1
     assert "pictures/png.png: cannot be shown or played" in checked.stdout
     # in one list with what is wrong with the file, however much that is
@@ -269,7 +267,7 @@ def test_a_large_picture_is_named_and_sent_as_a_smaller_copy(folder: Path) -> No
     Image.new("RGB", (2_400, 600), (9, 9, 9)).save(pictures / "1.png")
     noise = np.random.default_rng(0).integers(0, 256, (1_000, 1_000, 3), dtype=np.uint8)
     Image.fromarray(noise).save(pictures / "2.png")
-    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    checked = survey("check", folder)
     assert checked.exit_code == 0, checked.output
     assert "pictures/1.png: 0.0 MB, 2,400 x 600 pixels; participants get a copy" in checked.stderr
     assert "pictures/2.png: 3.0 MB, 1,000 x 1,000 pixels" in checked.stderr

@@ -5,52 +5,44 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import select
 
 import trilens as tl
-from studies import edit, running
-from trilens.cli import trilens
+from studies import edit, running, survey
 from trilens.errors import SurveyError
 from trilens_survey.database import Database
+from trilens_survey.export import collect
 from trilens_survey.log import JsonLines
-from trilens_survey.schema import assignments, designs, participants
+from trilens_survey.schema import designs, participants
 
 
 def test_objects_can_be_added(folder: Path) -> None:
     with running(folder) as app:
-        rater = app.joined()
-        first = rater.round()
-        cookies = dict(rater.cookies)
+        cookies = dict(app.rater().cookies)
     with (folder / "objects.csv").open("a") as file:
         file.write("kiwi,a kiwi,eine Kiwi\n")
     with running(folder) as app:
         rater = app.participant(cookies=cookies)
         rater.post("/api/round")
-        second = rater.round()
-        newcomer = app.rater()
-        newcomer.post("/api/round")
-        newcomer.round()
-        with app.survey.database.reading() as connection:
-            rows = connection.execute(select(designs.c.content).order_by(designs.c.id))
-            kept = [json.loads(content) for content in rows.scalars()]
-            used = set(connection.execute(select(assignments.c.design)).scalars())
-            reasons = connection.execute(
-                select(assignments.c.round, assignments.c.number, assignments.c.reason).where(
-                    assignments.c.participant == 1
-                )
-            ).all()
-    assert [len(design["objects"]) for design in kept] == [14, 15]
-    assert used == {1, 2}
+        rater.round()
+        app.rater()
+        collected = app.look(lambda c: collect(c, "central", 0))
+        kept = app.look(lambda c: c.execute(select(designs.c.content).order_by(designs.c.id)).all())
+    assert [len(json.loads(row.content)["objects"]) for row in kept] == [14, 15]
+    assert Counter(collected.column("design")) == {1: 20, 2: 40}
     # still without replacement for whoever had begun before
-    drawn = {(row.round, row.number) for row in reasons if row.reason == "random"}
-    asked = [frozenset(q["objects"]) for q in first + second if (q["round"], q["number"]) in drawn]
-    assert len(asked) == len(set(asked)) == 30
+    columns = [collected.column(name) for name in ("round", "reason", "shown")]
+    drawn = [
+        set(names) for i, why, names in zip(*columns, strict=True) if i < 3 and why == "random"
+    ]
+    assert len(drawn) == 30
+    assert all(drawn.count(three) == 1 for three in drawn)
 
 
 def test_only_objects_that_nobody_was_asked_about_may_vanish(
@@ -69,7 +61,7 @@ def test_only_objects_that_nobody_was_asked_about_may_vanish(
     with pytest.raises(SurveyError, match=gone), running(folder, database):
         pass
     if database.embedded:
-        checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+        checked = survey("check", folder)
         assert (checked.exit_code, gone in checked.stdout) == (1, True), checked.output
 
 
@@ -81,7 +73,7 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
         app.rater()
         (condition,) = app.look(lambda c: c.execute(select(participants.c.condition)).all())[0]
     file.write_text(before)
-    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    checked = survey("check", folder)
     said = f"the condition '{condition}' has been taken out of the study since answers were stored"
     assert (checked.exit_code, said in checked.stderr) == (0, True), checked.output
 
@@ -92,11 +84,11 @@ def test_a_study_with_answers_keeps_its_kind(folder: Path) -> None:
     edit(folder, ("kind: central", "kind: closer"))
     with pytest.raises(SurveyError, match="20 answers are stored to questions of kind central"):
         running(folder).__enter__()
-    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    checked = survey("check", folder)
     assert checked.exit_code == 1
     assert "questions of kind central; change it back" in checked.stdout
     out = folder / "answers.csv"
-    CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(out)])
+    survey("export", folder, "-o", out)
     assert tl.read_statements(out).kind == "central", "the export speaks of what was asked"
 
 
@@ -110,14 +102,14 @@ def test_a_new_wording_or_picture_is_a_new_design_and_a_new_title_is_not(folder:
         if len(changes) == 1:
             objects = folder / "objects.csv"
             objects.write_text(objects.read_text().replace("a walnut", "a big walnut"))
-            checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+            checked = survey("check", folder)
         with running(folder) as app:
             app.rater()
     assert checked.exit_code == 0, checked.output
     assert "the wording of the question has changed since answers were stored" in checked.stderr
     assert "what is shown for 'walnut' has changed" in checked.stderr
     out = folder / "answers.csv"
-    CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(out)])
+    survey("export", folder, "-o", out)
     assert pd.read_csv(out)["design"].value_counts().to_dict() == {1: 40, 2: 20}
 
 

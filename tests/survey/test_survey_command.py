@@ -13,17 +13,13 @@ from typing import Any
 
 import pytest
 from click import Context
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from studies import edit, running
+from studies import edit, running, survey
 from trilens.cli import trilens
 from trilens_survey.database import open_database
 from trilens_survey.example import write_example
 from trilens_survey.study import check_study
-
-
-def survey(*arguments: object, input: str | None = None) -> Result:
-    return CliRunner().invoke(trilens, ["survey", *map(str, arguments)], input=input)
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +158,7 @@ def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
         elsewhere = other.participant(cookies=dict(rater.cookies))
         assert elsewhere.question() == rater.question()
         for client in (elsewhere, rater):
-            question = client.question()
-            assert client.answer(question["token"], question["objects"][0]).status_code == 200
+            client.answer_one()
         assert elsewhere.question()["number"] == 3
         new = other.joined()
         assert len(new.round()) == 20

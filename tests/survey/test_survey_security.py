@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from studies import LONGEST, Running, edit, plain, running
@@ -53,12 +52,6 @@ def get(path: str, *headers: str) -> bytes:
     return "\r\n".join([f"GET {path} HTTP/1.1", *headers, "Connection: close", "", ""]).encode()
 
 
-def join(app: Running, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
-    """The reply to somebody new."""
-    body = {"consent": True, **more}
-    return app.participant(headers=headers).post("/api/join", json=body)
-
-
 def answers(app: Running, receipt: str) -> int:
     """How many answers of a participant are stored."""
     known = app.look(lambda c: all_about(c, receipt))
@@ -67,11 +60,12 @@ def answers(app: Running, receipt: str) -> int:
 
 
 def test_cookies_are_shut_to_scripts_and_cannot_be_forged(app: Running) -> None:
-    cookie = join(app).headers["set-cookie"]
+    cookie = app.ask_to_join().headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    assert "Secure" in join(app, {"x-forwarded-proto": "https"}).headers["set-cookie"]
-    rater = app.joined()
+    rater = app.participant(headers={"x-forwarded-proto": "https"})
+    proxied = rater.post("/api/join", json={"consent": True})
+    assert "Secure" in proxied.headers["set-cookie"]
     name, key = app.survey.cookie_name(PARTICIPANT), app.survey.store.key
     value = rater.cookies[name]
     forged = [
@@ -171,7 +165,7 @@ def test_only_the_names_that_the_server_has(folder: Path) -> None:
         fine = rater.get("/", headers={"host": "Study.example:443"})
         assert fine.status_code == 200
         assert "max-age" in fine.headers["strict-transport-security"]
-        assert "Secure" in join(app).headers["set-cookie"]
+        assert "Secure" in app.ask_to_join().headers["set-cookie"]
 
 
 def test_pages_are_shut_tight(app: Running) -> None:
@@ -226,7 +220,7 @@ def test_sql_and_script_in_every_field(app: Running) -> None:
         refused = rater.post("/api/answer", json={"token": {"x": text}, "chosen": text})
         assert refused.status_code == 422
         assert json.dumps(text)[1:-1] not in refused.text, "what was sent is not repeated"
-        assert join(app, language=text).status_code == 201
+        assert app.ask_to_join(language=text).status_code == 201
         asked = rater.get("/api/study", params={"language": text})
         assert len(text) > 20 or asked.json()["language"] == "en"
         page = rater.get("/", params={"language": text})
@@ -242,8 +236,7 @@ def test_logs_and_exports_tell_nothing_about_people(app: Running, caplog: Any) -
     with caplog.at_level(logging.DEBUG, "trilens_survey"):
         rater = app.participant(headers={"user-agent": "an-agent", "x-forwarded-for": "9.8.7.6"})
         receipt = rater.join(platform_id="platform-person")
-        question = rater.question()
-        rater.answer(question["token"], question["objects"][0])
+        question = rater.answer_one()
         rater.get("/nowhere/platform-person")
     exported = app.look(lambda c: collect(c, "central", 1)).table.to_pydict()
     assert "platform-person" not in json.dumps(exported)
@@ -276,7 +269,7 @@ def test_headers_have_a_limit(app: Running) -> None:
         assert answer.startswith((b"HTTP/1.1 431", b"HTTP/1.1 400"))
     client = app.participant(headers={"x-long": "a" * 30_000})
     assert client.get("/healthz").status_code == 200, "of usual length they pass"
-    assert join(app, platform_id="a" * 60_000).status_code == 422
+    assert app.ask_to_join(platform_id="a" * 60_000).status_code == 422
 
 
 def test_half_open_requests_end(app: Running, monkeypatch: pytest.MonkeyPatch) -> None:
