@@ -121,6 +121,15 @@ ADDED = [
         ("conditions: {a: {blocks: [x]}, b: {}}", "unknown key 'blocks'"),
         ("blocks:\n  - {name: a}\n  - {name: a}", "the name 'a' appears twice"),
         ("blocks:\n  - {length: 4}", "blocks 1: name is missing"),
+        (
+            "blocks:\n  - {name: one}\n  - {name: two, length: 3, repeated: 2}",
+            "blocks 2: length is 3, but each round has",
+        ),
+        (
+            "blocks:\n  - {name: a}\n"
+            "  - {name: b, tests: {triples: [{objects: [apple, pear, kiwi], answer: pear}]}}",
+            "blocks 2: tests.triples 1: there is no object 'kiwi'",
+        ),
         ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
         ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice 1: three obj"),
         (
@@ -284,21 +293,6 @@ def test_a_large_picture_is_named_and_sent_as_a_smaller_copy(folder: Path) -> No
             with Image.open(io.BytesIO(got.content)) as picture:
                 assert picture.size == size
             assert len(got.content) < 1_500_000
-
-
-def test_messages_name_the_block_they_mean(folder: Path) -> None:
-    blocks = """
-blocks:
-  - {name: one, length: 8}
-  - {name: two, length: 8, repeated: 7}
-  - {name: three, kind: odd, tests: {triples: [{objects: [apple, pear, kiwi], answer: pear}]}}
-"""
-    file = folder / "study.yaml"
-    file.write_text(file.read_text().replace("minimum: 12", "minimum: 5") + blocks)
-    found = wrong(folder)
-    assert "blocks 2: length is 8, but each round has" in found
-    assert "blocks 3: tests.triples 1: there is no object 'kiwi'" in found
-    assert "blocks 1" not in found
 
 
 def test_a_table_of_pictures_with_alternative_texts(folder: Path) -> None:

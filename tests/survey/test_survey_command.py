@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,28 +17,12 @@ from click.testing import CliRunner
 from studies import edit, running, survey
 from trilens.cli import trilens
 from trilens_survey.database import open_database
-from trilens_survey.example import write_example
 from trilens_survey.study import check_study
 
 
-@pytest.fixture(scope="module")
-def one_round(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A study in which one participant did one round, and the receipt."""
-    folder = tmp_path_factory.mktemp("one-round") / "study"
-    write_example(folder)
-    with running(folder) as app:
-        rater = app.participant()
-        receipt = rater.join(platform_id="P1")
-        rater.round()
-        rater.post("/api/finish")
-    return folder, receipt
-
-
-@pytest.fixture
-def asked(folder: Path, one_round: tuple[Path, str]) -> str:
-    """The same in this test's own folder; the receipt."""
-    shutil.copytree(one_round[0], folder, dirs_exist_ok=True)
-    return one_round[1]
+def facts_of(folder: Path, *options: str) -> dict[str, Any]:
+    """How a study stands."""
+    return dict(json.loads(survey("status", folder, "--json", *options).stdout))
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -108,20 +91,29 @@ def test_a_second_server_on_the_same_file_or_port_is_refused(folder: Path, tmp_p
         assert "another process is writing" in second.output
         # so does a command that writes
         assert "use the researcher's page" in survey("forget", folder, "X").output
-        # looking is allowed
-        assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 0
+        assert facts_of(folder)["answers"] == 0, "looking is allowed"
         other = survey("serve", tmp_path / "other", "--port", app.port)
         assert other.exit_code == 1
         assert f"port {app.port}" in other.output
 
 
-def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
-    survey("init", tmp_path / "new")
+def test_what_a_researcher_does_with_a_study(folder: Path, tmp_path: Path) -> None:
     for command in ("status", "export"):
-        done = survey(command, tmp_path / "new")
+        done = survey(command, folder)
         assert done.exit_code == 1
         assert "no answers yet" in done.output
-    facts = json.loads(survey("status", folder, "--json").stdout)
+    assert survey("password", folder, "--password", "short").exit_code == 1
+    for name in ("ada", "ben"):
+        typed = survey("password", folder, "--name", name, input="a long enough one\n" * 2)
+        assert typed.exit_code == 0
+    with running(folder) as app:
+        form = {"username": "ada", "password": "a long enough one"}
+        assert app.participant().post("/researcher/sign-in", data=form).status_code == 303
+        rater = app.participant()
+        receipt = rater.join(platform_id="P1")
+        rater.round()
+        rater.post("/api/finish")
+    facts = facts_of(folder)
     assert (facts["answers"], facts["participants"], facts["rounds"]) == (20, 1, 1)
     assert "tests passed" in survey("status", folder).stdout
     file = tmp_path / "answers.csv"
@@ -135,18 +127,34 @@ def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
     described = CliRunner().invoke(trilens, ["describe", str(file), "--json"])
     # one test question and two repeated ones tell of the raters, and it says so
     assert json.loads(described.stdout)["statements"] == 17
-    analysed = CliRunner().invoke(trilens, ["describe", str(file)])
-    assert "not part of the findings: 2 repeated questions and 1 " in analysed.output
+    described = CliRunner().invoke(trilens, ["describe", str(file)])
+    assert "not part of the findings: 2 repeated questions and 1 " in described.output
+    # payments
+    (paid,) = csv.DictReader(survey("payments", folder).stdout.splitlines())
+    assert (paid["platform_id"], paid["answers"], paid["code"]) == ("P1", "20", "THANKS")
+    assert "erased 1 platform ids and codes" in survey("payments", folder, "--erase").stderr
+    assert len(survey("payments", folder).stdout.splitlines()) == 1
+    # one participant
     mine = tmp_path / "mine.json"
-    assert survey("export", folder, "--receipt", asked, "-o", mine).exit_code == 0
+    assert survey("export", folder, "--receipt", receipt, "-o", mine).exit_code == 0
     assert len(json.loads(mine.read_text())["questions"]) == 20
     assert survey("forget", folder, "ABCD-EFGH").exit_code == 1
-    gone = survey("forget", folder, asked, "--json")
-    assert json.loads(gone.stdout) == {"answers": 20}
-    facts = json.loads(survey("status", folder, "--json").stdout)
+    assert json.loads(survey("forget", folder, receipt, "--json").stdout) == {"answers": 20}
+    facts = facts_of(folder)
     assert (facts["answers"], facts["participants"], facts["erased"]) == (0, 0, 1)
     # not a trace in the file, nor in the log beside it
-    assert all(asked.encode() not in file.read_bytes() for file in folder.glob("answers*"))
+    assert all(receipt.encode() not in file.read_bytes() for file in folder.glob("answers*"))
+    # researchers
+    assert survey("researchers", folder, "--remove", "ben").exit_code == 0
+    last = survey("researchers", folder, "--remove", "ada")
+    assert last.exit_code == 1
+    assert "only researcher" in last.stderr
+    log = json.loads(survey("researchers", folder, "--json").stdout)
+    assert log["researchers"] == ["ada"]
+    assert log["log"][0]["what"] == "may not sign in any more"
+    listed = survey("researchers", folder)
+    assert listed.stdout == "ada\n"
+    assert "ben: may not sign in any more" in listed.stderr
 
 
 def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
@@ -162,7 +170,7 @@ def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
         assert elsewhere.question()["number"] == 3
         new = other.joined()
         assert len(new.round()) == 20
-    facts = json.loads(survey("status", folder, "--json", "--database", postgres_url).stdout)
+    facts = facts_of(folder, "--database", postgres_url)
     assert (facts["answers"], facts["participants"]) == (22, 2)
 
 
@@ -173,7 +181,7 @@ def test_several_processes_on_postgresql(folder: Path, postgres_url: str, serve:
         with server.client() as rater:
             rater.join()
             assert len(rater.round()) == 20
-    facts = json.loads(survey("status", folder, "--json", "--database", postgres_url).stdout)
+    facts = facts_of(folder, "--database", postgres_url)
     assert (facts["answers"], facts["participants"]) == (80, 4)
     assert server.stop() == 0
 
@@ -212,31 +220,3 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -
     done = survey("serve", "study", "--port", 0)
     assert (done.exit_code, done.output) == (1, said)
     assert "survey" in CliRunner().invoke(trilens, ["--help"]).output
-
-
-def test_researchers_and_what_they_did(folder: Path, asked: str) -> None:
-    assert survey("password", folder, "--password", "short").exit_code == 1
-    for name in ("ada", "ben"):
-        typed = survey("password", folder, "--name", name, input="a long enough one\n" * 2)
-        assert typed.exit_code == 0
-    with running(folder) as app:
-        form = {"username": "ada", "password": "a long enough one"}
-        assert app.participant().post("/researcher/sign-in", data=form).status_code == 303
-    assert survey("researchers", folder, "--remove", "ben").exit_code == 0
-    last = survey("researchers", folder, "--remove", "ada")
-    assert last.exit_code == 1
-    assert "only researcher" in last.stderr
-    log = json.loads(survey("researchers", folder, "--json").stdout)
-    assert log["researchers"] == ["ada"]
-    assert [done["what"] for done in log["log"][:2]] == ["may not sign in any more", "signed in"]
-    listed = survey("researchers", folder)
-    assert listed.stdout == "ada\n"
-    assert "ben: may not sign in any more" in listed.stderr
-
-
-def test_payments_are_listed_and_erased(folder: Path, asked: str) -> None:
-    (paid,) = csv.DictReader(survey("payments", folder).stdout.splitlines())
-    assert (paid["platform_id"], paid["answers"], paid["code"]) == ("P1", "20", "THANKS")
-    assert "erased 1 platform ids and codes" in survey("payments", folder, "--erase").stderr
-    assert len(survey("payments", folder).stdout.splitlines()) == 1
-    assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 20

@@ -38,15 +38,11 @@ def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
 
 def filled(app: Running) -> AnswerTable:
     """Three raters: one passes, one fails, one stops early."""
-    good, bad, early = (app.participant() for _ in range(3))
-    good.join()
-    good.round(by_test(app, True))
-    bad.join()
-    bad.round(by_test(app, False))
-    early.join()
+    app.joined().round(by_test(app, True))
+    app.joined().round(by_test(app, False))
+    early = app.joined()
     for _ in range(5):
-        question = early.question()
-        early.answer(question["token"], question["objects"][0], 2.5)
+        early.answer_one(2.5)
     return app.look(lambda c: collect(c, app.survey.study.kind, app.survey.study.minimum))
 
 
@@ -65,21 +61,12 @@ def test_sets(folder: Path, database: Database) -> None:
         assert row[f"shown_{row['place'] + 1}"] == row["central"]
 
 
-@pytest.fixture(scope="module", params=["central", "odd", "closer"])
-def one_round(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AnswerTable:
-    """A round of questions of each kind."""
-    folder = tmp_path_factory.mktemp(request.param) / "study"
-    write_example(folder, request.param)
-    with running(folder) as app:
-        rater = app.joined()
-        rater.round(by_test(app, True))
-        return app.look(lambda c: collect(c, request.param, 1))
-
-
-def test_an_export_is_what_the_library_reads(one_round: AnswerTable, tmp_path: Path) -> None:
-    collected, kind = one_round, one_round.kind
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_an_export_is_what_the_library_reads(tmp_path: Path, kind: Any) -> None:
+    write_example(tmp_path / "study", kind)
+    with running(tmp_path / "study") as app:
+        app.joined().round(by_test(app, True))
+        collected = app.look(lambda c: collect(c, kind, 1))
     for ending, which in (("csv", "all"), ("csv", "passed"), ("tsv", "all"), ("parquet", "all")):
         file = tmp_path / f"answers.{ending}"
         rows = write_export(collected, which, file)
@@ -137,8 +124,7 @@ def test_a_backup_is_made_while_answers_come_in(
         assert back.question()["round_done"] is True
         token, chosen = asked[0]["token"], asked[0]["objects"][1]
         assert back.answer(token, chosen).json() == {"stored": True}
-        new = restored.joined()
-        assert new.question()["number"] == 1
+        assert restored.joined().question()["number"] == 1
 
 
 def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_path: Path) -> None:
