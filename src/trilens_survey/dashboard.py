@@ -21,7 +21,7 @@ from trilens_survey.charts import over_time
 from trilens_survey.database import Database
 from trilens_survey.log import ChildFailed, log
 from trilens_survey.status import progress, status
-from trilens_survey.store.participants import Participants
+from trilens_survey.store.administration import state_of
 from trilens_survey.study import Study
 
 #: After some work, rest for so many times as long, so that a growing study does nothing else.
@@ -192,14 +192,12 @@ class Dashboard:
         self._until = 0.0
         self.analysis = BackgroundAnalysis(_task(study, database), worker)
 
-    def facts(
-        self, connection: Connection, store: Participants, *, at_once: bool = False
-    ) -> dict[str, Any]:
+    def facts(self, connection: Connection, *, at_once: bool = False) -> dict[str, Any]:
         """For the template; with ``at_once`` as new as can be, and a new analysis is begun."""
         with self._lock:
             start = time.monotonic()
             if self._facts is None or at_once or start >= self._until:
-                self._facts = self._count(connection, store, at_once)
+                self._facts = self._count(connection, at_once)
                 end = time.monotonic()
                 self._until = end + min(_REST * (end - start), _LONGEST_REST)
             found = self.analysis.latest
@@ -210,7 +208,7 @@ class Dashboard:
         with self._lock:
             self._until = 0.0
 
-    def _count(self, connection: Connection, store: Participants, at_once: bool) -> dict[str, Any]:
+    def _count(self, connection: Connection, at_once: bool) -> dict[str, Any]:
         study = self._study
         now = status(connection, study.minimum)
         if now.answers:
@@ -219,7 +217,7 @@ class Dashboard:
             "study": study,
             "title": study.title,
             "status": now,
-            "state": store.state(connection),
+            "state": state_of(connection, study),
             "time": over_time(connection, time.time()),
             "progress": progress(connection),
             "goal": self._goal(connection),

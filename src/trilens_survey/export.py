@@ -60,8 +60,27 @@ class AnswerTable:
         return list(self.table.column(name).to_pylist())
 
     def select(self, which: Set) -> pa.Table:
-        """The statements of a set."""
-        return self._statements(self._chosen(which))
+        """The statements of a set: one for an answer to three objects, several for more."""
+        table = self._chosen(which)
+        shown, chosen = (table.column(name).to_pylist() for name in ("shown", "chosen"))
+        rest = table.drop_columns(["shown", "chosen"])
+        if all(len(names) == 3 for names in self.column("shown")):
+            columns = _objects(self.kind, shown, [one[0] for one in chosen])
+            kept = rest.drop_columns("question")
+        elif not shown:
+            columns = {name: pa.array([], pa.string()) for name in _COLUMNS[self.kind]}
+            kept = rest.drop_columns("place")
+        else:
+            asked = "nearest" if self.kind == "closer" else self.kind
+            many = tl.Statements.from_questions(shown, chosen, asked)
+            rows = zip(*many, strict=True)
+            columns = {
+                name: pa.array(values, pa.string())
+                for name, values in zip(_COLUMNS[self.kind], rows, strict=True)
+            }
+            # a screen of many objects makes many statements: they have its number in common
+            kept = rest.take(pa.array(many.questions)).drop_columns("place")
+        return _without_empty(pa.table({**columns, **{n: kept[n] for n in kept.column_names}}))
 
     def screens(self) -> pa.Table:
         """What was shown and chosen on each screen, practice included."""
@@ -101,28 +120,6 @@ class AnswerTable:
             for reason, test, counted, rater in zip(*columns, strict=True)
         ]
         return self.table.filter(pa.array(good, pa.bool_()))
-
-    def _statements(self, table: pa.Table) -> pa.Table:
-        """The statements that answers make: one for three objects, several for more."""
-        shown, chosen = (table.column(name).to_pylist() for name in ("shown", "chosen"))
-        rest = table.drop_columns(["shown", "chosen"])
-        if all(len(names) == 3 for names in self.column("shown")):
-            columns = _objects(self.kind, shown, [one[0] for one in chosen])
-            kept = rest.drop_columns("question")
-        elif not shown:
-            columns = {name: pa.array([], pa.string()) for name in _COLUMNS[self.kind]}
-            kept = rest.drop_columns("place")
-        else:
-            asked = "nearest" if self.kind == "closer" else self.kind
-            many = tl.Statements.from_questions(shown, chosen, asked)
-            rows = zip(*many, strict=True)
-            columns = {
-                name: pa.array(values, pa.string())
-                for name, values in zip(_COLUMNS[self.kind], rows, strict=True)
-            }
-            # a screen of many objects makes many statements: they have its number in common
-            kept = rest.take(pa.array(many.questions)).drop_columns("place")
-        return _without_empty(pa.table({**columns, **{n: kept[n] for n in kept.column_names}}))
 
 
 def _without_empty(table: pa.Table) -> pa.Table:

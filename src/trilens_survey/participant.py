@@ -15,6 +15,7 @@ from trilens_survey.languages import direction, preferred
 from trilens_survey.links import check_filled
 from trilens_survey.server import Here, Survey
 from trilens_survey.settings import MOST, PLATFORMS
+from trilens_survey.store.administration import state_of
 from trilens_survey.writer import Refused
 
 router = APIRouter()
@@ -251,7 +252,7 @@ async def study(
 
 
 async def _is_open(survey: Survey) -> bool:
-    return await survey.read(survey.store.state) == "open"
+    return await survey.read(lambda c: state_of(c, survey.study)) == "open"
 
 
 def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:

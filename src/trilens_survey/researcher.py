@@ -162,7 +162,7 @@ async def without_slash(survey: Here) -> Response:
 @router.get("/")
 async def dashboard(survey: Here, session: SignedIn, done: str = "") -> HTMLResponse:
     """Everything at a glance."""
-    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
+    facts = await survey.read(survey.dashboard.facts)
     facts |= {"csrf": session.csrf, "sets": SETS, "done": _DONE.get(done)}
     facts |= {"kinds": survey.study.kinds, "test_link": survey.store.test_link()}
     return survey.page("dashboard.html", **facts)
@@ -171,7 +171,7 @@ async def dashboard(survey: Here, session: SignedIn, done: str = "") -> HTMLResp
 @router.get("/live")
 async def live(survey: Here, session: SignedIn) -> HTMLResponse:
     """The part of the dashboard that its script fetches again and again."""
-    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
+    facts = await survey.read(survey.dashboard.facts)
     # beside the event loop: long tables must not keep participants waiting
     return await survey.in_thread(lambda: survey.page("live.html", **facts))
 
@@ -188,7 +188,7 @@ async def report(survey: Here, session: SignedIn) -> HTMLResponse:
 @router.post("/analyze")
 async def analyze(survey: Here, session: OwnForm) -> Response:
     """Analyze the answers of this moment, without waiting for more."""
-    await survey.read(lambda c: survey.dashboard.facts(c, survey.store, at_once=True))
+    await survey.read(lambda c: survey.dashboard.facts(c, at_once=True))
     return to(survey, "")
 
 

@@ -299,7 +299,7 @@ def test_a_rule_may_only_warn(tmp_path: Path) -> None:
         worker.stop_now = True
         app.rater()
         assert app.survey.preparation.step()
-        facts = app.look(lambda c: app.survey.dashboard.facts(c, app.survey.store))
+        facts = app.look(app.survey.dashboard.facts)
         page = app.survey.page("live.html", **facts).body.decode()
         assert "At the last look, at 16 answers: 2 objects are left." in page
         assert "The next look is at 50 answers; there are 17, and 3 to test and" in page

@@ -196,6 +196,11 @@
   }
   onClick("after-pause", async () => show(await latest()));
 
+  // What comes next; where the call was refused, the server is asked for it.
+  async function showReply(reply) {
+    show(reply.status === 200 ? reply.data : await latest());
+  }
+
   // How many rounds there are matters to those who have to do several.
   function roundOf(reply) {
     const { needed } = study.rounds;
@@ -237,7 +242,7 @@
     sending = false;
     if (reply.status === 422 && reply.data.problems) {
       trilensForm.refuse($("items"), reply.data.problems, say);
-    } else show(reply.status === 200 ? reply.data : await latest());
+    } else await showReply(reply);
   });
 
   // --- a question --------------------------------------------------------------------------
@@ -280,7 +285,7 @@
         stimuli.forEach((one, i) => parts[i].status === "rejected" && lost.add(one.url));
         const reply = await surely("POST", "api/skip", { token, missing });
         if (reply.status !== 200) await sleep(wait);
-        show(reply.status === 200 ? reply.data : await latest());
+        await showReply(reply);
         note(say("skipped"));
         return null;
       }
@@ -675,20 +680,14 @@
   const leave = (keep) => async () => {
     const reply = await surely("POST", "api/leave", { keep });
     memory.put("answer", null);
-    show(reply.status === 200 ? reply.data : await latest());
+    await showReply(reply);
   };
   onClick("leave-keep", leave(true));
   onClick("leave-erase", leave(false));
 
-  onClick("another", async () => {
-    const reply = await surely("POST", "api/round");
-    show(reply.status === 200 ? reply.data : await latest());
-  });
-
-  onClick("finish", async () => {
-    const reply = await surely("POST", "api/finish");
-    show(reply.status === 200 ? reply.data : await latest());
-  });
+  const goOn = (path) => async () => showReply(await surely("POST", path));
+  onClick("another", goOn("api/round"));
+  onClick("finish", goOn("api/finish"));
 
   onClick("copy", async () => {
     await navigator.clipboard.writeText($("code").textContent);

@@ -27,7 +27,6 @@ from trilens_survey.schema import (
     platform_ids,
 )
 from trilens_survey.store.administration import (
-    State,
     by_receipt,
     erase,
     lock,
@@ -36,21 +35,13 @@ from trilens_survey.store.administration import (
     state_of,
 )
 from trilens_survey.store.assignments import Assignments
-from trilens_survey.store.rows import ANSWERED, SKIPPED, shown_in
+from trilens_survey.store.rows import SKIPPED, shown_in
 from trilens_survey.study import Block, Study, at_round
 from trilens_survey.writer import Refused
 
 #: Letters and digits that nobody takes for one another.
 CLEAR = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 
-#: How many answers of a participant are stored, without practice.
-_COUNT = (
-    select(func.count())
-    .select_from(ANSWERED)
-    .where(
-        assignments.c.participant == bindparam("participant"), assignments.c.reason != "practice"
-    )
-)
 #: The questions of a participant's rounds: all, those answered, and those skipped.
 _WORK = (
     select(
@@ -235,12 +226,8 @@ class Participants:
         return secrets.choice([name for name, n in count.items() if n == min(count.values())])
 
     def _check_open(self, connection: Connection, *, joined: bool = False) -> None:
-        if self.state(connection, joined=joined) != "open":
+        if state_of(connection, self.study, joined=joined) != "open":
             raise Refused(403, "this study is closed")
-
-    def state(self, connection: Connection, *, joined: bool = False) -> State:
-        """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
-        return state_of(connection, self.study, joined=joined)
 
     # --- going on --------------------------------------------------------------------------
 
@@ -439,18 +426,18 @@ class Participants:
         finished = person.finished is not None and person.left is None
         if done < self.study.needed and not finished:
             return False
-        asked, answered, _ = self._work(connection, person, done)
+        asked, answered, _ = self._work(connection, person.id, done)
         return answered > 0 and answered >= self.study.settings.completion.share * asked
 
     def _too_short(self, connection: Connection, person: Row[Any]) -> bool:
         """Whether more was skipped than the code allows, however many questions follow."""
-        asked, _, skips = self._work(connection, person, person.round)
+        asked, _, skips = self._work(connection, person.id, person.round)
         planned = max(asked, self.study.needed * self._blocks(person)[0].length)
         return skips > (1 - self.study.settings.completion.share) * planned
 
-    def _work(self, connection: Connection, person: Row[Any], last: int) -> tuple[int, int, int]:
+    def _work(self, connection: Connection, participant: int, last: int) -> tuple[int, int, int]:
         """The questions of a participant's rounds up to the last: asked, answered, skipped."""
-        given = {"participant": person.id, "last": last}
+        given = {"participant": participant, "last": last}
         asked, answered, skips = connection.execute(_WORK, given).one()
         return int(asked), int(answered), int(skips)
 
@@ -476,7 +463,7 @@ class Participants:
         if not over and (not person.round or self._more(connection, person)):
             return self._round_done(connection, person)
         if not over and self._waits(connection, person):
-            answers = self._count(connection, person.id)
+            _, answers, _ = self._work(connection, person.id, person.round)
             return _screen(paused=True, round=person.round, answers=answers)
         return self._done(connection, person)
 
@@ -484,12 +471,13 @@ class Participants:
         """A round, or the practice before the first, is over; and perhaps a part with it."""
         blocks = self._blocks(person)
         part, parts = _part(blocks, person.round)
+        _, answers, _ = self._work(connection, person.id, person.round)
         ends = part is not None and person.round and part != _part(blocks, person.round + 1)[0]
         return _screen(
             round_done=True,
             round=person.round,
             rounds=self._rounds(person),
-            answers=self._count(connection, person.id),
+            answers=answers,
             may_finish=person.round >= self.study.needed,
             part=part,
             parts=parts,
@@ -500,12 +488,13 @@ class Participants:
     def _done(self, connection: Connection, person: Row[Any]) -> Screen:
         """The end, with the code if it is earned; ``short`` if too much was skipped for it."""
         earned = self._earned(connection, person)
+        _, answers, _ = self._work(connection, person.id, person.round)
         text = self.study.settings.debriefing
         return _screen(
             done=True,
             completion=self._completion(connection, person if earned else None),
             receipt=person.receipt,
-            answers=self._count(connection, person.id),
+            answers=answers,
             left=person.left is not None or None,
             short=(not earned and self._too_short(connection, person)) or None,
             debriefing=None if text is None else to_html(text[person.language]),
@@ -546,13 +535,11 @@ class Participants:
     def _open(self, connection: Connection, person: Row[Any]) -> Sequence[Row[Any]]:
         return self.assigned.open_questions(connection, person.id)
 
-    def _count(self, connection: Connection, participant: int) -> int:
-        """How many answers of the participant are stored, without practice."""
-        return int(connection.execute(_COUNT, {"participant": participant}).scalar_one())
-
     def _more(self, connection: Connection, person: Row[Any]) -> bool:
         more = person.round < self._rounds(person) and person.enough is None
-        return bool(more and (person.test_run or self.state(connection, joined=True) == "open"))
+        if not more or person.test_run:
+            return more
+        return state_of(connection, self.study, joined=True) == "open"
 
     def _waits(self, connection: Connection, person: Row[Any]) -> bool:
         """Whether a pause keeps the participant from the rounds that are needed."""
@@ -608,7 +595,8 @@ class Participants:
         code = self.study.settings.completion.failed
         if code is None or not question.round or question.number <= question.of / 2:
             return None
-        return code if self._count(connection, question.participant) >= question.of // 2 else None
+        _, answered, _ = self._work(connection, question.participant, question.round)
+        return code if answered >= question.of // 2 else None
 
 
 def _is_over(person: Row[Any]) -> bool:
