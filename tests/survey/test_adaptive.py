@@ -99,7 +99,6 @@ def reasons(app: Running) -> Counter[tuple[str, int | None]]:
 
 def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database) -> None:
     with study(tmp_path / "s", QUESTIONS, database) as (app, worker):
-        second = app.participant()
         app.rater()
         # nothing is ready: everything is random, and nobody waits
         assert set(reasons(app)) == {
@@ -109,8 +108,7 @@ def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database
         assert not app.survey.preparation.step(), "there is nothing new"
         assert worker.tasks[0]["goal"] == "medoid"
         assert worker.tasks[0]["kind"] == "central"
-        second.join()
-        second.round()
+        app.rater()
         found = reasons(app)
         # 15 are drawn in a round: a quarter of them stays random
         assert found["adaptive", 1] == 11
@@ -229,11 +227,16 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         assert app.joined(), "whoever lets a study go on is heeded"
 
 
-def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
+def test_a_rule_may_only_warn_and_what_was_seen_holds_for_its_limits(tmp_path: Path) -> None:
     with study(tmp_path / "s", STOP % "warn") as (app, worker):
         worker.stop_now = True
         app.rater()
         assert app.survey.preparation.step()
+        page = app.survey.page("live.html", **app.look(app.survey.dashboard.facts)).body.decode()
+        assert "At the last look, at 16 answers: 2 objects are left." in page
+        assert "The next look is at 50 answers; there are 17, and 3 to test and" in page
+        assert "there are enough answers" in page
+        assert app.joined(), "it is not closed"
     with study(tmp_path / "s", "") as (app, worker):
         assert not app.survey.preparation.step(), "nothing is new"
         _model(app, 0, next_look=18)
@@ -292,19 +295,6 @@ def test_statements_are_counted_without_a_table(tmp_path: Path, kind: Kind, more
             among = sum(names[-1] not in [names[i] for i in three] for three in made.triples)
             if not more:
                 assert count_statements(connection, kind, names[:-1]) == among
-
-
-def test_a_rule_may_only_warn(tmp_path: Path) -> None:
-    with study(tmp_path / "s", QUESTIONS + STOP % "warn") as (app, worker):
-        worker.stop_now = True
-        app.rater()
-        assert app.survey.preparation.step()
-        facts = app.look(app.survey.dashboard.facts)
-        page = app.survey.page("live.html", **facts).body.decode()
-        assert "At the last look, at 16 answers: 2 objects are left." in page
-        assert "The next look is at 50 answers; there are 17, and 3 to test and" in page
-        assert "there are enough answers" in page
-        assert app.joined()
 
 
 @pytest.mark.slow

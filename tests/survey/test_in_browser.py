@@ -32,9 +32,11 @@ from studies import (
     Running,
     edit,
     one_language,
+    plain,
     running,
     short_study,
 )
+from trilens.kinds import Kind
 from trilens_survey.auth import make_first_key
 from trilens_survey.languages import TEXTS
 from trilens_survey.payment import payments_due
@@ -48,26 +50,18 @@ HERE = Path(__file__).parents[2] / "src" / "trilens_survey"
 
 
 @pytest.fixture(scope="module")
-def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Running]]:
-    """Servers of this process with short studies, each started when it is first wanted."""
-    begun: dict[str, Running] = {}
-    with ExitStack() as stack:
+def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A short study of words; every test has participants of its own."""
+    folder = short_study(tmp_path_factory.mktemp("words") / "study")
+    with running(edit(folder, ("  # failed: SORRY ", "  failed: SORRY "))) as app:
+        yield app
 
-        def get(name: str) -> Running:
-            if name not in begun:
-                folder = tmp_path_factory.mktemp(name) / "study"
-                short_study(folder, "closer" if "closer" in name else "central")
-                edit(folder, ("  # failed: SORRY ", "  failed: SORRY "))
-                if "no example" in name:
-                    file = folder / "study.yaml"
-                    file.write_text(re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text()))
-                for part, change in (("shapes", with_shapes), ("sounds", with_sounds)):
-                    if part in name:
-                        change(folder)
-                begun[name] = stack.enter_context(running(folder))
-            return begun[name]
 
-        yield get
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The same of pictures."""
+    with running(with_shapes(short_study(tmp_path_factory.mktemp("shapes") / "study"))) as app:
+        yield app
 
 
 @pytest.fixture
@@ -100,15 +94,13 @@ def at(visit: Callable[[str], Page]) -> Iterator[Opened]:
 
 
 @pytest.fixture
-def page(visit: Callable[[str], Page], studies: Callable[[str], Running]) -> Page:
-    """The short study of words."""
-    return visit(studies("words").url)
+def page(visit: Callable[[str], Page], words: Running) -> Page:
+    return visit(words.url)
 
 
 @pytest.fixture
-def shapes(visit: Callable[[str], Page], studies: Callable[[str], Running]) -> Page:
-    """The short study of pictures."""
-    return visit(studies("shapes").url)
+def shapes(visit: Callable[[str], Page], pictures: Running) -> Page:
+    return visit(pictures.url)
 
 
 # --- a whole round -----------------------------------------------------------------------
@@ -223,10 +215,8 @@ def test_closer_has_an_anchor_that_cannot_be_chosen(at: Opened, tmp_path: Path) 
     assert page.fits()
 
 
-def test_sounds_are_heard_before_they_are_judged(
-    visit: Callable[[str], Page], studies: Callable[[str], Running]
-) -> None:
-    page = visit(studies("sounds").url)
+def test_sounds_are_heard_before_they_are_judged(at: Opened, tmp_path: Path) -> None:
+    page, _ = at(with_sounds(short_study(tmp_path / "study")))
     page.start()
     page.wait("return document.getElementById('survey').dataset.state === 'listening';")
     page.choose(1)
@@ -390,7 +380,7 @@ def test_the_network_goes_and_comes_back(page: Page) -> None:
 
 
 def test_pictures_are_shown_together(
-    visit: Callable[[str], Page], studies: Callable[[str], Running], monkeypatch: pytest.MonkeyPatch
+    at: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of the three is held back; until it comes there is nothing to see and to choose."""
     held, release = threading.Event(), threading.Event()
@@ -405,7 +395,7 @@ def test_pictures_are_shown_together(
                 await run_in_threadpool(release.wait)
         await sent(self, scope, receive, send)
 
-    page = visit(studies("shapes, no example").url)
+    page, _ = at(plain(with_shapes(short_study(tmp_path / "study"))))
     monkeypatch.setattr(FileResponse, "__call__", slowly)
     page.agree()
     try:
@@ -532,9 +522,7 @@ def test_no_cookie_before_consent_and_the_language_is_chosen(page: Page) -> None
     assert page.text("#count") == f"Frage 1 von {LENGTH}"
 
 
-def test_who_comes_back_who_comes_instead_and_who_is_erased(
-    page: Page, studies: Callable[[str], Running]
-) -> None:
+def test_who_comes_back_who_comes_instead_and_who_is_erased(page: Page, words: Running) -> None:
     page.begin("?language=en&PROLIFIC_PID=one")
     page.choose(1)
     page.asking(2)
@@ -554,7 +542,7 @@ def test_who_comes_back_who_comes_instead_and_who_is_erased(
     assert page.text("#left-text") == WORD["left_erased"]
     page.begin("?language=en&PROLIFIC_PID=four")
     receipt = page.text("#kept code")
-    studies("words").do(lambda c: erase(c, receipt))
+    words.do(lambda c: erase(c, receipt))
     page.choose(1)
     page.screen("gone")
     page.click("#again")
@@ -563,7 +551,7 @@ def test_who_comes_back_who_comes_instead_and_who_is_erased(
     page.click("#begin")
     page.asking(1)
     assert page.text("#kept code") != receipt, "whoever was erased may start anew"
-    elsewhere = studies("words").joined(platform_id="three")
+    elsewhere = words.joined(platform_id="three")
     elsewhere.question()
     page.start("?language=en&PROLIFIC_PID=three")
     page.screen("resume")
@@ -634,22 +622,21 @@ def test_a_link_signed_by_prolific_and_the_way_back(
     platform.close()
 
 
-def test_without_cookies_nobody_joins(browser: Browser, studies: Callable[[str], Running]) -> None:
-    app = studies("words")
+def test_without_cookies_nobody_joins(browser: Browser, words: Running) -> None:
     browser.devtools("Page.enable")
     added = browser.devtools(
         "Page.addScriptToEvaluateOnNewDocument",
         source="Object.defineProperty(Document.prototype, 'cookie', {get: () => '', set() {}});",
     )
     try:
-        page = Page(browser, app.url)
+        page = Page(browser, words.url)
         browser.driver.delete_all_cookies()
-        before = app.look(lambda c: status(c, 0).participants)
+        before = words.look(lambda c: status(c, 0).participants)
         for _ in range(2):
             page.start()
             page.screen("cookies")
             assert page.text("#cookies h1") == WORD["cookies"]
-        assert app.look(lambda c: status(c, 0).participants) == before
+        assert words.look(lambda c: status(c, 0).participants) == before
     finally:
         browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
 
@@ -657,11 +644,9 @@ def test_without_cookies_nobody_joins(browser: Browser, studies: Callable[[str],
 # --- for everybody -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["words", "closer shapes"])
-def test_a_question_fits_the_window(
-    name: str, visit: Callable[[str], Page], studies: Callable[[str], Running]
-) -> None:
-    page = visit(studies(name).url)
+@pytest.mark.parametrize("kind", ["central", "closer"])
+def test_a_question_of_pictures_fits_the_window(kind: Kind, at: Opened, tmp_path: Path) -> None:
+    page, _ = at(with_shapes(short_study(tmp_path / "study", kind)))
     page.begin()
     assert page.fits()
     for width, height in ((320, 568), (375, 667), (667, 375), (768, 1024), (1920, 1080)):

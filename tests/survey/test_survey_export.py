@@ -144,18 +144,21 @@ def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_pat
     assert tl.reliability(answers).within is not None
 
 
+def changed(collected: AnswerTable, column: str, values: list[Any]) -> AnswerTable:
+    """The same with other values in a column."""
+    at = collected.table.column_names.index(column)
+    return replace(collected, table=collected.table.set_column(at, column, pa.array(values)))
+
+
 def test_no_name_becomes_a_formula_and_every_name_is_read_back(
     collected: AnswerTable, tmp_path: Path
 ) -> None:
     names = ["=cmd|' /C calc'!A0", "'=1", "''+x", "-2", "+a", "@b", "'quoted", "\tc", "plain"]
-    table = collected.table
     others = dict(zip(collected.names, names, strict=False))
+    nasty = replace(collected, names=tuple(others.get(name, name) for name in collected.names))
     for column in ("shown", "chosen"):
-        renamed = [[others.get(n, n) for n in some] for some in table.column(column).to_pylist()]
-        at = table.column_names.index(column)
-        table = table.set_column(at, column, pa.array(renamed))
-    every = tuple(others.get(name, name) for name in collected.names)
-    nasty = AnswerTable(collected.kind, every, table)
+        renamed = [[others.get(n, n) for n in some] for some in collected.column(column)]
+        nasty = changed(nasty, column, renamed)
     for ending in ("csv", "tsv", "parquet"):
         file = tmp_path / f"answers.{ending}"
         write_export(nasty, "all", file)
@@ -167,9 +170,7 @@ def test_no_name_becomes_a_formula_and_every_name_is_read_back(
 
 def test_a_round_without_a_test_passes_with_its_rater(collected: AnswerTable) -> None:
     """Such as those of another kind of question: who failed elsewhere has not passed there."""
-    test = ["none"] * len(collected)
-    at = collected.table.column_names.index("test")
-    untested = replace(collected, table=collected.table.set_column(at, "test", [test]))
+    untested = changed(collected, "test", ["none"] * len(collected))
     raters = collected.column("rater")
     assert raters[20] in untested.failed
     assert set(untested.select("passed").column("rater").to_pylist()) == {raters[0]}
@@ -177,9 +178,8 @@ def test_a_round_without_a_test_passes_with_its_rater(collected: AnswerTable) ->
 
 
 def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_path: Path) -> None:
-    at = collected.table.column_names.index("condition")
     named = [["high", "low"][i >= 20] for i in range(len(collected))]
-    both = replace(collected, table=collected.table.set_column(at, "condition", [named]))
+    both = changed(collected, "condition", named)
     file = tmp_path / "a.csv"
     write_export(both, "all", file)
     answers = tl.Answers(file)
