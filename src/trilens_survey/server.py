@@ -31,6 +31,7 @@ from trilens_survey.media import Copies
 from trilens_survey.payment import are_over, erase_payments
 from trilens_survey.preparation import Preparation, goal_progress
 from trilens_survey.store.administration import add_visits, changes, put_setting
+from trilens_survey.store.assignments import Assignments
 from trilens_survey.store.participants import Participants
 from trilens_survey.study import Study
 from trilens_survey.writer import Write, Writer
@@ -89,7 +90,8 @@ class Survey:
         try:
             with self.database.named_errors():
                 changed = self.writer.submit(lambda c: changes(c, self.study)).result()
-                self.store = self.writer.submit(lambda c: Participants.open(c, self.study)).result()
+                entered = self.writer.submit(lambda c: Assignments.open(c, self.study)).result()
+            self.store = Participants(self.study, entered)
             self._engine = self.database.readers()
         except BaseException:
             self.close()

@@ -117,6 +117,10 @@ def test_participants_are_asked_what_is_ready(tmp_path: Path, database: Database
         assert app.look(ready) == 40 - 11, "test runs take nothing"
         told = app.look(model_of)
         assert (told.number, told.answers) == (1, 20)
+        said = app.look(lambda c: goal_progress(c, app.survey.study))
+        made = "goal medoid: model 1, made of 20 answers; 29 questions are ready."
+        assert said is not None
+        assert made in said.sentences[0]
     # what is ready, and what was found, survive a restart
     with study(tmp_path / "s", "", database) as (app, _):
         app.rater()

@@ -20,7 +20,7 @@ from trilens_survey import auth
 from trilens_survey.database import open_database
 from trilens_survey.schema import answers, assignments, designs, participants
 from trilens_survey.store.administration import by_receipt, get_setting, put_setting
-from trilens_survey.store.participants import Participants
+from trilens_survey.store.assignments import Assignments
 from trilens_survey.writer import Refused
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ def test_a_study_of_many_objects_is_entered_once(folder: Path, postgres_url: str
     file = folder / "objects.csv"
     file.write_text("\n".join([*file.read_text().splitlines(), *lines]) + "\n")
     with running(folder, open_database(folder, postgres_url)) as app:
-        enter = [lambda c: Participants.open(c, app.survey.study).assigned.rows] * 2
+        enter = [lambda c: Assignments.open(c, app.survey.study).rows] * 2
         first, second = meet(app, *enter)
         assert first == second == app.survey.store.assigned.rows
         assert number_of(app, designs) == 1

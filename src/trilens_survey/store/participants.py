@@ -72,11 +72,6 @@ class Participants:
     study: Study
     assigned: Assignments
 
-    @classmethod
-    def open(cls, connection: Connection, study: Study) -> Participants:
-        """Enter the study into the database."""
-        return cls(study, Assignments.open(connection, study))
-
     @property
     def key(self) -> bytes:
         """The secret of the database."""
