@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
 
 import trilens as tl
 from studies import Client, Running, edit, running
 from trilens.report import words
-from trilens_survey import SETS, schema
+from trilens_survey import SETS
 from trilens_survey.auth import make_first_key, set_password
-from trilens_survey.charts import over_time, response_times
 from trilens_survey.dashboard import BackgroundAnalysis, ChildProcess, Findings
 from trilens_survey.example import write_example
 from trilens_survey.export import collect
@@ -383,20 +381,6 @@ def test_another_kind_under_a_path_prefix(tmp_path: Path, analyses: list[int]) -
         assert browser.get("/static/researcher.css").status_code == 200
         assert "<h3>Most central</h3>" in analyzed_now(app, browser)
     assert analyses[-1] == 17
-
-
-def test_answers_over_days_make_few_bars_until_now(shared: Running) -> None:
-    with shared.survey.database.reading() as connection:
-        now = connection.execute(select(func.max(schema.answers.c.stored))).scalar_one()
-        for later, title in ((0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 50, "day")):
-            figure = over_time(connection, now + later)
-            assert figure.title.startswith(f"Answers per {title} (")
-            assert 12 <= len(figure.heights) == len(figure.labels) <= 61
-            assert figure.last == "now"
-            assert sum(height > 0 for height in figure.heights) in (1, 2)
-            assert (figure.heights[-1] > 0) == (later == 0)
-    seconds = response_times([0.0, 0.3, 3.0, 1e6, None])
-    assert seconds.heights == [2, 0, 0, 1, 0, 0, 0, 0, 0, 1]
 
 
 def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) -> None:
