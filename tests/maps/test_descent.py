@@ -11,7 +11,6 @@ import pytest
 from trilens.maps import ChoiceMap, descent
 from trilens.maps.descent import (
     AnswerPart,
-    PreconditionedLoss,
     Preconditioner,
     descend,
     fit_choices,
@@ -22,11 +21,9 @@ from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.simulate import gaussian, simulate_statements
 
 
-def answers(kind, n=14, m=700, d=2, error_rate=0.2):
-    points = gaussian(n, d, random_state=3)
-    S = simulate_statements(
-        points, m, kind, error_rate=error_rate, sampling="replacement", random_state=4
-    )
+def answers(kind, m=700):
+    points = gaussian(14, 2, random_state=3)
+    S = simulate_statements(points, m, kind, error_rate=0.2, sampling="replacement", random_state=4)
     return collect_choices(S)
 
 
@@ -55,23 +52,6 @@ def test_the_information_is_that_of_the_evidence(kind, length):
             own = slice(3 * i, 3 * i + 3)
             by_object += v[own] @ np.linalg.solve(H[own, own], v[own])
         assert (blocks.slope(v) ** 2).sum() == pytest.approx(by_object)
-
-
-@pytest.mark.parametrize("enough", [0, 10**9])
-def test_a_bent_loss_has_the_slope_that_it_says(enough):
-    choices = answers("odd")
-    rng = np.random.default_rng(7)
-    X = rng.standard_normal((14, 2))
-    with likelihood(choices, compiled=True) as f:
-        part = AnswerPart(f, np.arange(len(choices)), 1.0)
-        bend = preconditioner(part, enough, X, np.array([0.2]), 0.1)
-        bent = PreconditionedLoss(
-            descent.penalised(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05
-        )
-        y, direction = rng.standard_normal((2, 29))
-        slope = bent(y)[1] @ direction
-        ahead, behind = (bent(y + step * direction)[0] for step in (1e-6, -1e-6))
-    assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +100,9 @@ def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weig
     assert losses[1] <= 1.01 * losses[0]
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_where_the_curvature_is_known_few_steps_lead_to_the_same_map(kind):
+def test_where_the_curvature_is_known_few_steps_lead_to_the_same_map():
     asked = []
-    with likelihood(answers(kind, m=2000), compiled=False) as f:
+    with likelihood(answers("odd", m=2000), compiled=False) as f:
         near = fit_choices(f, np.random.default_rng(5).standard_normal((14, 2)), 0.3, 0.1).X
         H = f.information(near, np.array([0.2]))
         H[np.diag_indices(len(H))] += 2 * 0.1

@@ -64,26 +64,18 @@ def test_in_parts(monkeypatch):
     assert found[0] == pytest.approx(expected[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("raters", [None, 5])
-def test_the_same_map(raters):
+@pytest.mark.parametrize("beside", ["", "raters", "features"])
+def test_the_same_map(beside):
     points = gaussian(15, 2, random_state=0).points
     S = simulate_statements(points, 455, kind="odd", error_rate=0.1, random_state=1)
-    if raters:
-        S = Statements(S.triples, S.n_objects, kind="odd", raters=np.arange(len(S)) % raters)
-    given = {"n_components": 2, "l2": 0.5, "tol": 1e-8}
-    one = ChoiceMap(**given).fit(S)
-    other = ChoiceMap(**given, device="numpy").fit(S)
+    given = {"n_components": 2, "l2": 0.5, "tol": 1e-8, "feature_share": 0.5}
+    if beside == "raters":
+        S = Statements(S.triples, S.n_objects, kind="odd", raters=np.arange(len(S)) % 5)
+    features = points if beside == "features" else None
+    one = ChoiceMap(**given).fit(S, features=features)
+    other = ChoiceMap(**given, device="numpy").fit(S, features=features)
     assert other.log_likelihood_ == pytest.approx(one.log_likelihood_, rel=1e-5)
     assert other.lapse_ == pytest.approx(one.lapse_, abs=0.002)
-    np.testing.assert_allclose(other.predict_proba(S), one.predict_proba(S), atol=0.01)
-
-
-def test_the_same_map_with_features():
-    X = gaussian(15, 2, random_state=0).points
-    S = simulate_statements(X, 455, kind="odd", error_rate=0.1, random_state=1)
-    given = {"n_components": 2, "l2": 0.5, "tol": 1e-8, "feature_share": 0.5}
-    one = ChoiceMap(**given).fit(S, features=X)
-    other = ChoiceMap(**given, device="numpy").fit(S, features=X)
     np.testing.assert_allclose(other.predict_proba(S), one.predict_proba(S), atol=0.01)
 
 

@@ -64,12 +64,11 @@ def test_two_ways_that_are_as_likely_are_drawn_as_often():
     S = Statements(halves, 14, kind="central")
     M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
     shares = []
-    for seed in range(20):
+    for seed in range(3):
         X = drawn_of(M, 32, seed)[:, :, 0]
         shares.append(((X[:, 6] > X[:, 0]) == (X[:, 13] > X[:, 7])).mean())
     assert 0.35 < np.mean(shares) < 0.65
-    # of 40 seeds one drew all maps one way
-    assert sum(share in (0, 1) for share in shares) <= 2
+    assert not {0, 1} & set(shares)  # of 40 seeds one drew all maps one way
 
 
 def test_few_draws_are_of_different_maps():
@@ -77,6 +76,8 @@ def test_few_draws_are_of_different_maps():
     M = ChoiceMap(1, l2=0.1).fit(S)
     few = [drawn_of(M, 4, seed)[:, 1, 0] > 0 for seed in range(40)]
     assert 0.01 < np.mean([len(set(each.tolist())) == 1 for each in few]) < 0.4
+    assert drawn_of(M, 3).shape == (3, 4, 1)
+    np.testing.assert_array_equal(drawn_of(M, 40), drawn_of(M, 40))
 
 
 def test_another_seed_draws_the_same_maps():
@@ -103,10 +104,3 @@ def test_objects_that_nobody_was_asked_about_may_be_anywhere():
     among = drawn.std(axis=0)[:, 0]
     assert np.median(among[5:]) > among[:5].max() / 2
     assert np.isfinite(drawn).all()
-
-
-def test_fewer_draws_than_maps_side_by_side():
-    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
-    M = ChoiceMap(1, l2=0.1).fit(S)
-    assert drawn_of(M, 3).shape == (3, 4, 1)
-    np.testing.assert_array_equal(drawn_of(M, 40), drawn_of(M, 40))

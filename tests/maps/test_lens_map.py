@@ -8,20 +8,11 @@ from scipy.spatial.distance import cdist
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
 from trilens.maps import LensMap, scaling
-from trilens.maps.scaling import (
-    PairDissimilarity,
-    classical_scaling,
-    pair_dissimilarity,
-    smooth,
-)
-from trilens.simulate import gaussian, simulate_statements
+from trilens.maps.scaling import PairDissimilarity, classical_scaling, pair_dissimilarity, smooth
+from trilens.simulate import simulate_statements
 from trilens.statements import Statements
 
 KINDS = ["central", "odd", "closer"]
-
-
-def start(n):
-    return np.random.default_rng(0).standard_normal(n)
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +72,10 @@ def test_map_of_many_objects_uses_the_operator(asked, monkeypatch, layout):
 
 
 @pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
-def test_a_hundred_thousand_objects():
-    rng = np.random.default_rng(0)
-    n, side = 100_000, rng.integers(2, size=100_000)
-    triples = rng.integers(n, size=(400_000, 3))
+def test_twenty_thousand_objects():
+    n, rng = 20_000, np.random.default_rng(0)
+    side = rng.integers(2, size=n)
+    triples = rng.integers(n, size=(80_000, 3))
     triples = triples[(np.diff(np.sort(triples, axis=1), axis=1) > 0).all(axis=1)]
     # the odd one is the one on its own side, of those that have one
     lonely = side[triples].sum(axis=1)
@@ -92,8 +83,7 @@ def test_a_hundred_thousand_objects():
     triples, lonely = triples[split], lonely[split]
     odd = (side[triples] == (lonely == 1)[:, None]).argmax(axis=1)
     S = Statements.from_responses(triples, odd, "odd", n_objects=n)
-    line = LensMap(1).fit_transform(S)[:, 0]
-    right = ((line > 0) == side).mean()
+    right = ((LensMap(1).fit_transform(S)[:, 0] > 0) == side).mean()
     assert max(right, 1 - right) > 0.9
 
 
@@ -128,32 +118,28 @@ def test_error_rate_undoes_noise(plane, kind):
 
 
 def test_smoothing_keeps_squared_distances_and_removes_noise(plane):
-    Q = cdist(plane, plane, "sqeuclidean") / 2
-    kept = smooth(PairDissimilarity(Q, 0.0), 4, start(80))
+    Q, start = cdist(plane, plane, "sqeuclidean") / 2, np.random.default_rng(0).standard_normal(80)
+    kept = smooth(PairDissimilarity(Q, 0.0), 4, start)
     np.testing.assert_allclose(kept, Q, atol=1e-9)
     noise = np.triu(np.random.default_rng(1).normal(0, 0.1, Q.shape), 1)
     noise += noise.T
-    noisy = smooth(PairDissimilarity(Q + noise, 0.0), 4, start(80))
+    noisy = smooth(PairDissimilarity(Q + noise, 0.0), 4, start)
     off = ~np.eye(80, dtype=bool)
     assert np.abs(noisy - Q)[off].mean() < 0.4 * np.abs(noise)[off].mean()
 
 
-def test_scaling_equals_the_textbook(plane):
-    Q = cdist(plane, plane)
-    found = classical_scaling(PairDissimilarity(Q, 0.0), 5, start(80))
+def test_scaling_equals_the_textbook(plane, monkeypatch):
+    Q, start = cdist(plane, plane), np.random.default_rng(0).standard_normal(80)
+    found = classical_scaling(PairDissimilarity(Q, 0.0), 5, start)
     expected, values = plain_scaling(Q, 5)
     np.testing.assert_allclose(found.eigenvalues, values)
     np.testing.assert_allclose(np.abs(found.coordinates), np.abs(expected), atol=1e-9)
     largest = np.abs(found.coordinates).argmax(axis=0)
     assert (found.coordinates[largest, np.arange(5)] > 0).all()
-
-
-def test_lanczos_equals_lapack(monkeypatch):
-    points = gaussian(120, 3, random_state=0).points
-    Q = PairDissimilarity(cdist(points, points, "sqeuclidean"), 0.0)
-    dense = classical_scaling(Q, 3, start(120))
+    squares = PairDissimilarity(cdist(plane, plane, "sqeuclidean"), 0.0)
+    dense = classical_scaling(squares, 2, start)
     monkeypatch.setattr(scaling, "_LAPACK_OBJECTS", 10)
-    lanczos = classical_scaling(Q, 3, start(120))
+    lanczos = classical_scaling(squares, 2, start)
     np.testing.assert_allclose(lanczos.coordinates, dense.coordinates, atol=1e-3)
 
 
@@ -168,8 +154,7 @@ def test_negative_eigenvalues_are_reported_and_not_used():
     model = LensMap(7, power=1, kind="central").fit([[0, 1, 2], [3, 4, 5], [6, 7, 0]])
     assert (np.diff(model.eigenvalues_) <= 1e-12).all()
     assert np.isfinite(model.embedding_).all()
-    empty = model.eigenvalues_ <= 0
-    assert (model.embedding_[:, empty] == 0).all()
+    assert (model.embedding_[:, model.eigenvalues_ <= 0] == 0).all()
     assert (model.explained_variance_ratio_ >= 0).all()
 
 
@@ -191,10 +176,8 @@ def test_the_power_follows_from_the_dimensions():
     [
         ({"n_components": 5}, "central", "n_components is 5, but 5 objects span at most 4"),
         ({"n_components": 0}, "central", "n_components is 0; it must be a whole number"),
-        ({"n_components": 1.5}, "central", "n_components is 1.5"),
         ({"n_components": "cv"}, "central", "n_components is 'cv'"),
         ({"error_rate": 2 / 3}, "central", "below 2/3"),
-        ({"error_rate": 0.7}, "odd", "below 2/3"),
         ({"error_rate": 0.5}, "closer", "below 1/2"),
         ({"error_rate": -0.1}, "central", "error_rate is -0.1"),
         ({"error_rate": float("nan")}, "central", "error_rate is nan"),
@@ -208,8 +191,5 @@ def test_bad_parameters_in_one_line(parameters, kind, message):
     with pytest.raises(ParameterError, match=message) as caught:
         LensMap(**parameters).fit(S)
     assert "\n" not in str(caught.value)
-
-
-def test_a_single_object_has_no_map():
     with pytest.raises(StatementError, match="a map of 1 object has no distances"):
         LensMap(1).fit(Statements(np.empty((0, 3), int), n_objects=1))

@@ -34,13 +34,13 @@ def statements_of(seed, n=9, m=60, kind="central"):
 def test_the_loss_is_minus_the_log_likelihood(kind, length):
     S = statements_of(0, kind=kind)
     X = 0.7 * np.random.default_rng(1).standard_normal((9, 3))
-    expected = -sum(
-        np.log(reference.answer_probabilities(X, 0.2, row, kind, FORMULAS[length])[0])
-        for row in S.triples
-    )
+    chances = [
+        reference.answer_probabilities(X, 0.2, row, kind, FORMULAS[length])[0] for row in S.triples
+    ]
     for compiled in (False, True):
         with likelihood(collect_choices(S), length, 3.0, compiled=compiled) as f:
-            assert f(X, np.array([0.2]))[0] == pytest.approx(expected, rel=1e-10)
+            loss = f(X, np.array([0.2]))[0]
+        assert loss == pytest.approx(-np.log(chances).sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -89,10 +89,9 @@ def test_both_ways_agree(seed, n, d, scale, lapse, kind):
     assert slope == pytest.approx(wanted[2], rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_threads_change_nothing(kind, monkeypatch):
+def test_threads_change_nothing(monkeypatch):
     monkeypatch.setattr(module, "PART", 1000)
-    choices = collect_choices(statements_of(4, n=20, m=2000, kind=kind))
+    choices = collect_choices(statements_of(4, n=20, m=2000))
     X = np.random.default_rng(5).standard_normal((20, 2))
     results = []
     for n_threads in (1, 2, 5):

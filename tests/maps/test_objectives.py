@@ -38,14 +38,12 @@ def loss_by_formula(name, X, rows):
     return total + OBJECTIVES[name].l2 * float((X**2).sum())
 
 
-def comparisons_of(seed, n=9, m=60, repeat=True):
+def comparisons_of(seed, n=9, m=60):
     rng = np.random.default_rng(seed)
     triples = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
     general = np.array([rng.choice(n, 4, replace=False) for _ in range(m)])
     rows = np.concatenate([as_comparisons(Statements(triples, kind="central")).rows, general])
-    if repeat:
-        rows = np.concatenate([rows, rows[::3], rows[::5]])
-    return Comparisons(rows, n_objects=n)
+    return Comparisons(np.concatenate([rows, rows[::3], rows[::5]]), n_objects=n)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

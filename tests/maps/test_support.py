@@ -13,21 +13,17 @@ from trilens.simulate import answer, simulate_statements
 from trilens.statements import Statements
 
 
-def guesses(kind: str, seed: int) -> Statements:
-    rng = np.random.default_rng(seed)
-    rows = np.array([rng.choice(20, 3, replace=False) for _ in range(700)])
-    return Statements(rows, n_objects=20, kind=kind)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_guesses_have_neither_groups_nor_outliers(kind):
-    for seed in range(2):
-        F = fit(guesses(kind, seed))
-        assert F.support.reason == "guesses"
-        groups, apart = cluster(F), outliers(F)
-        assert (groups.n_clusters, len(apart)) == (1, 0)
-        assert groups.suggestion.p_value is apart.p_value is None
+@pytest.mark.parametrize("seed", range(2))
+def test_guesses_have_neither_groups_nor_outliers(kind, seed):
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.choice(20, 3, replace=False) for _ in range(700)])
+    F = fit(Statements(rows, n_objects=20, kind=kind))
+    assert F.support.reason == "guesses"
+    groups, apart = cluster(F), outliers(F)
+    assert (groups.n_clusters, len(apart)) == (1, 0)
+    assert groups.suggestion.p_value is apart.p_value is None
 
 
 @pytest.mark.slow
@@ -87,7 +83,4 @@ def test_who_agrees_about_one_list_does_not_guess(kind):
 
 
 def test_one_list_is_not_refused():
-    S = one_list("closer", 0.15, 0, questions=60, n=25)
-    F = fit(S)
-    assert F.support
-    assert outliers(F).caution is None
+    assert fit(one_list("closer", 0.15, 0, questions=60)).support
