@@ -99,10 +99,8 @@ def test_depth_is_the_models(noisy, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_dimension_is_found(kind, d):
-    _, S = asked(kind, n=30, m=3500, d=d, error_rate=0.1, seed=3)
-    M = ChoiceMap().fit(S)
-    assert M.n_components_ == d
-    assert M.embedding_.shape == (30, d)
+    _, S = asked(kind, m=3500, d=d, error_rate=0.1, seed=3)
+    assert ChoiceMap().fit(S).embedding_.shape == (30, d)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,6 +111,12 @@ def test_right_answers_have_no_error_rate(kind):
     assert M.error_rate_interval_[0] == 0
     assert M.error_rate_interval_[1] < 0.02
     assert procrustes(points, M.embedding_)[2] < 0.005
+
+
+def test_a_penalty_keeps_answers_without_contradictions_finite():
+    _, S = asked(m=2000)
+    wide, narrow = (ChoiceMap(2, l2=l2).fit(S).embedding_.std() for l2 in (1e-3, 1.0))
+    assert 2 < narrow < wide < 200
 
 
 def test_distances_that_are_hard_to_tell_are_no_blind_answers():
@@ -156,14 +160,6 @@ def test_raters_may_be_texts_and_partly_missing():
     numbers = np.where(np.arange(1100) % 7 == 0, np.nan, S.raters.astype(float))
     assert set(map(float, lapses(numbers))) == set(map(float, range(8)))
     assert lapses([""] * 1100) == {}
-
-
-def test_numbers_as_names_are_in_the_order_of_numbers():
-    _, S = asked(n=20, m=400)
-    named = Statements(S.triples, 20, [str(i) for i in range(20)], kind="central")
-    np.testing.assert_array_equal(
-        ChoiceMap(2).fit(named).embedding_, ChoiceMap(2).fit(S).embedding_
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -222,18 +218,10 @@ def test_degenerate_input_gives_finite_maps(kind, parameters):
 
 def test_objects_without_statements_are_in_the_middle():
     points, S = asked(n=16, m=500)
-    more = Statements(S.triples, n_objects=19, kind="central")
     with pytest.warns(UnmentionedObjectsWarning, match=r"3 of the 19 objects \(16, 17, 18\)"):
-        M = ChoiceMap().fit(more)
-    assert np.isfinite(M.embedding_).all()
-    assert np.abs(M.embedding_[16:]).max() < 0.2 * M.embedding_.std()
-    assert procrustes(points, M.embedding_[:16])[2] < 0.02
-
-
-def test_a_penalty_keeps_answers_without_contradictions_finite():
-    _, S = asked(m=2000)
-    wide, narrow = (ChoiceMap(2, l2=l2).fit(S).embedding_.std() for l2 in (1e-3, 1.0))
-    assert 2 < narrow < wide < 200
+        X = ChoiceMap().fit(Statements(S.triples, n_objects=19, kind="central")).embedding_
+    assert np.abs(X[16:]).max() < 0.2 * X.std()
+    assert procrustes(points, X[:16])[2] < 0.02
 
 
 @pytest.mark.parametrize(
@@ -283,20 +271,20 @@ def test_bad_weights_are_refused(weights, says):
 
 
 def test_the_cars_are_mapped_without_a_compiler(data_dir):
-    code = (
-        "import sys, numpy as np\n"
-        "from trilens.maps import SOE, ChoiceMap\n"
-        "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
-        "M = ChoiceMap(kind='central').fit(T)\n"
-        "assert M.n_components_ == 2, M.cv_scores_\n"
-        "assert 0.05 < M.error_rate_ < 0.25, M.error_rate_\n"
-        "assert M.score(T) > 0.7\n"
-        "assert set(np.argsort(-M.depth().depth)[:2] + 1) == {7, 44}\n"
-        "assert M.fit_.medoid().name in ('6', '43')\n"
-        "soe = SOE(kind='central').fit(T)\n"
-        "assert soe.converged_ and 0.1 < soe.violations_ < 0.2, soe.violations_\n"
-        "assert 'numba' not in sys.modules\n"
-    )
+    code = """
+import sys, numpy as np
+from trilens.maps import SOE, ChoiceMap
+T = np.loadtxt(sys.argv[1], delimiter=",", dtype=int) - 1
+M = ChoiceMap(kind="central").fit(T)
+assert M.n_components_ == 2, M.cv_scores_
+assert 0.05 < M.error_rate_ < 0.25, M.error_rate_
+assert M.score(T) > 0.7
+assert set(np.argsort(-M.depth().depth)[:2] + 1) == {7, 44}
+assert M.fit_.medoid().name in ("6", "43")
+soe = SOE(kind="central").fit(T)
+assert soe.converged_ and 0.1 < soe.violations_ < 0.2, soe.violations_
+assert "numba" not in sys.modules
+"""
     cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
     subprocess.run([sys.executable, "-c", code, str(cars)], check=True)
 
@@ -306,7 +294,7 @@ def test_errors_of_places_are_about_right(kind):
     true = 2 * np.random.default_rng(3).standard_normal((16, 2))
     model = Map(true - true.mean(axis=0), 0.1, kind)
     made, claimed = [], []
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         rows = np.array([rng.choice(16, 3, replace=False) for _ in range(4000)])
         S = answered(model, Statements(rows, n_objects=16, kind=kind), rng)

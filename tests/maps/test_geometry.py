@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.spatial
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from trilens.errors import ParameterError
 from trilens.maps.geometry import (
@@ -22,11 +22,9 @@ from trilens.maps.geometry import (
 
 def test_the_local_outlier_factor_is_its_definition():
     points = np.random.default_rng(0).standard_normal((40, 3))
-    D = np.linalg.norm(points[:, None] - points[None], axis=2)
-    near = np.argsort(D, axis=1)[:, 1:6]
-    reach = np.array(
-        [np.mean([max(D[i, j], np.sort(D[j])[5]) for j in near[i]]) for i in range(40)]
-    )
+    D = cdist(points, points)
+    near, fifth = np.argsort(D, axis=1)[:, 1:6], np.sort(D, axis=1)[:, 5]
+    reach = np.array([np.maximum(D[i, near[i]], fifth[near[i]]).mean() for i in range(40)])
     expected = [reach[i] * np.mean(1 / reach[near[i]]) for i in range(40)]
     np.testing.assert_allclose(local_outliers(points, 5), expected, rtol=1e-6)
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import trilens as tl
 from trilens.errors import KindError, ParameterError, UnmentionedObjectsWarning
+from trilens.maps.registry import MAPS as NAMES, coordinates, dimensions
 
 POINTS = np.random.default_rng(0).normal(size=(15, 2))
 CLOSER = tl.simulate_statements(POINTS, 600, kind="closer", random_state=1)
@@ -161,11 +162,7 @@ def test_objects_that_no_answer_is_about_are_left_to_chance(estimator):
     assert M.score(about) == pytest.approx(1 / 3)
     if hasattr(M, "predict_proba"):
         np.testing.assert_allclose(M.predict_proba(about), 1 / 3)
-
-
-def test_other_questions_than_the_map_tell_it_in_their_own_words():
-    S = tl.Statements(CENTRAL.triples, n_objects=17, kind="central")
-    tl.outliers(S, n=1, method="lensmap")  # warnings are errors here
+    tl.outliers(S, n=1, method="lensmap")  # tells it in its own words: warnings are errors here
 
 
 def test_objects_that_features_place_are_not_left_to_chance(tmp_path):
@@ -180,3 +177,28 @@ def test_objects_that_features_place_are_not_left_to_chance(tmp_path):
     more = N.extend(tl.Statements([[16, 1, 2], [3, 16, 4]], kind="central"))
     np.testing.assert_allclose(more.predict_proba([[15, 1, 2]]), 1 / 3)
     assert more.predict_proba([[16, 1, 2]])[0].std() > 0.001
+
+
+# ---- maps by their names
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_progress_of_every_map_grows_to_one(method):
+    shares: list[float] = []
+    coordinates(CENTRAL[:150], method, progress=shares.append)
+    if method == "lensmap":  # it has one step
+        assert shares == [1.0]
+        return
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 3
+    assert 0 < shares[0] < 0.5
+    assert shares[-1] == max(shares) == 1
+
+
+def test_dimensions_are_at_most_those_that_objects_span():
+    assert [dimensions(d, 4) for d in (None, 1, 3, 9)] == [2, 1, 3, 3]
+    assert dimensions(None, 1) == 1
+    with pytest.raises(ParameterError, match=r"n_components is 1\.5"):
+        dimensions(1.5, 4)
+    with pytest.raises(ParameterError, match="method is 'nonsense'; it must be one of choice, "):
+        coordinates(CENTRAL[:150], "nonsense")

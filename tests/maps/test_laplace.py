@@ -32,12 +32,11 @@ def featured():
 
 
 @pytest.mark.parametrize("length", ["distance", "student"])
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_products_are_those_with_the_information(kind, compiled, length):
+def test_products_are_those_with_the_information(kind, length):
     S, X = answers(kind)
     V = np.random.default_rng(4).standard_normal((N, D, 5))
-    with likelihood(collect_choices(S), length, 2.0, compiled=compiled) as f:
+    with likelihood(collect_choices(S), length, 2.0) as f:
         wanted = f.information(X, SHARE) @ V.reshape(N * D, 5)
         found = f.products(X, SHARE)(V)
     np.testing.assert_allclose(found.reshape(N * D, 5), wanted, rtol=1e-3, atol=1e-3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from trilens.maps import ChoiceMap, selection
+from trilens.maps import ChoiceMap, laplace, selection
 from trilens.maps.held_out import folds_by_question, folds_by_rater, held_out
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.simulate import gaussian, simulate_statements, study
@@ -21,39 +21,31 @@ def asked(n, d, m, kind="central", error_rate=0.2, seed=1):
     )
 
 
-def test_what_is_held_out_is_not_seen():
-    S = asked(20, 2, 600)
-    folds = folds_by_question(S.triples, 20, np.random.default_rng(0))
-    codes = triple_codes(S.triples, 20)
-    seen = []
+@pytest.mark.parametrize("by", ["question", "rater"])
+def test_what_is_held_out_is_not_seen(by):
+    S = study(n_statements=2000).statements
+    S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
+    rng, codes, seen = np.random.default_rng(0), triple_codes(S.triples, S.n_objects), []
+    folds = folds_by_rater(S, rng)
+    if by == "question":
+        folds = folds_by_question(S.triples, S.n_objects, rng)
 
     def make(train):
         seen.append(train)
         return lambda others: np.full((len(others), 1), len(seen) / 10)
 
     values = held_out(S, folds, make)
+    held = np.zeros(len(S), int)
     for k, (train, test) in enumerate(folds):
+        assert by == "question" or not set(S.raters[train]) & set(S.raters[test])
         assert not set(codes[train]) & set(codes[test])
         np.testing.assert_array_equal(seen[k], train)
         np.testing.assert_allclose(values[test], (k + 1) / 10)
-    assert not np.isnan(values).any()
-
-
-def test_folds_by_rater_predict_new_raters_and_new_questions():
-    S = study(n_statements=2000).statements
-    S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
-    folds = folds_by_rater(S, np.random.default_rng(0))
-    codes = triple_codes(S.triples, S.n_objects)
-    held = np.zeros(len(S), int)
-    for train, test in folds:
-        assert not set(S.raters[train]) & set(S.raters[test])
-        assert not set(codes[train]) & set(codes[test])
         held += test
     assert (held == 1).all()
-    same = Statements(
-        np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50), kind="central"
-    )
-    assert folds_by_rater(same, np.random.default_rng(0)) is None
+    same = np.tile(S.triples[:50], (12, 1))
+    few = Statements(same, raters=np.repeat(np.arange(12), 50), kind="central")
+    assert folds_by_rater(few, rng) is None
 
 
 def test_other_answers_to_held_out_questions_change_nothing_but_their_own_scores():
@@ -78,6 +70,19 @@ def test_other_answers_to_held_out_questions_change_nothing_but_their_own_scores
     np.testing.assert_array_equal(test, again)
     # to rounding: the sums run over other pairs, of which some weigh nothing
     np.testing.assert_allclose(after, before, rtol=1e-3)
+
+
+def test_both_sides_of_the_limit_say_the_same(monkeypatch):
+    S = asked(60, 2, 4000, "odd", error_rate=0.3)
+    one = ChoiceMap().fit(S)
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", 10)
+    monkeypatch.setattr(laplace, "_PROBES", 32)  # with more coordinates fewer serve
+    two = ChoiceMap().fit(S)
+    assert one.n_components_ == two.n_components_ == 2
+    assert one.error_rate_ == pytest.approx(two.error_rate_, abs=0.005)
+    np.testing.assert_allclose(one.error_rate_interval_, two.error_rate_interval_, atol=0.005)
+    assert np.log(one.l2_ / two.l2_) == pytest.approx(0, abs=0.3)
+    assert one.cv_scores_[2] == pytest.approx(two.cv_scores_[2], abs=5e-3)
 
 
 @pytest.mark.slow

@@ -48,13 +48,12 @@ def test_a_new_object_lies_where_a_full_refit_puts_it(k):
 
 def test_two_new_objects_in_one_answer_are_placed_together():
     _, S, _, _ = line_up()
-    inside = S.take(~np.isin(S.triples, (N - 2, N - 1)).any(axis=1)).subset(np.arange(N - 2))
-    M = tl.ChoiceMap(2, l2=0.05, lapses=0.02).fit(inside)
-    new = S.take(np.isin(S.triples, (N - 2, N - 1)).any(axis=1))
-    assert (np.isin(new.triples, (N - 2, N - 1)).sum(axis=1) == 2).any()
-    found = M.place(new)
+    names_new = np.isin(S.triples, (N - 2, N - 1))
+    new, inside = S.take(names_new.any(axis=1)), S.take(~names_new.any(axis=1))
+    assert (names_new.sum(axis=1) == 2).any()
+    M = tl.ChoiceMap(2, l2=0.05, lapses=0.02).fit(inside.subset(np.arange(N - 2)))
+    found, bigger = M.place(new), M.extend(new)
     assert found.names == (str(N - 2), str(N - 1))
-    bigger = M.extend(new)
     assert bigger.score(new) > 0.5
     np.testing.assert_array_equal(bigger.embedding_[N - 2 :], found.coordinates)
     np.testing.assert_array_equal(bigger.place_errors_[N - 2 :], found.covariance)
@@ -100,12 +99,12 @@ def test_what_cannot_be_placed_is_one_line():
 
 def test_a_loaded_fit_is_the_saved_one(tmp_path):
     _, F, S, _ = study()
-    raters = tl.Statements(
-        S.triples, 30, names=[f"o{i}" for i in range(30)], raters=np.arange(150) % 5, kind="central"
-    )
+    names = [f"o{i}" for i in range(30)]
+    raters = tl.Statements(S.triples, 30, names=names, raters=np.arange(150) % 5, kind="central")
     M = tl.ChoiceMap(2, l2=0.1, feature_share=0.9).fit(raters, features=F)
     M.fit_.save(tmp_path / "study.fit")
     L = tl.load(tmp_path / "study.fit")
+    assert tl.medoid(tmp_path / "study.fit").to_dict() == M.fit_.medoid().to_dict()
     for name in ("place_cov", "draws", "asked", "dispersion", "plane"):
         np.testing.assert_array_equal(getattr(L, name), getattr(M.fit_, name))
     for name in ("names", "error_rate_interval", "violations", "log_likelihood"):
@@ -114,10 +113,8 @@ def test_a_loaded_fit_is_the_saved_one(tmp_path):
     assert L.raters.intervals == M.rater_lapse_intervals_
     np.testing.assert_array_equal(L.map.X, M.embedding_)
     np.testing.assert_array_equal(L.probabilities(raters), M.predict_proba(raters))
-    new = {"x": F[0] + 0.1}
-    np.testing.assert_array_equal(
-        L.place(features=new).covariance, M.place(features=new).covariance
-    )
+    one, other = (each.place(features={"x": F[0] + 0.1}).covariance for each in (L, M))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_sparse_features_and_weights_of_raters_are_kept(tmp_path):
@@ -171,12 +168,11 @@ def test_a_changed_fit_is_refused(tmp_path, change, said):
     M.fit_.save(path)
     with np.load(path) as archive:
         arrays = dict(archive.items())
-    header = json.loads(bytes(arrays["header"]))
     if change == "version":
-        header["version"] = 99
+        header = json.loads(bytes(arrays["header"])) | {"version": 99}
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     else:
         arrays["X"] = arrays["X"] + 1
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with path.open("wb") as file:
         np.savez(file, **arrays)
     with pytest.raises(tl.errors.FormatError, match=said):

@@ -11,28 +11,22 @@ from scipy.spatial import procrustes
 
 import trilens as tl
 from trilens import answers
-from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
 from trilens.maps import fitted, lens_map, passes
 from trilens.maps.lens_map import stream_lens_map
 from trilens.maps.map import Map
 from trilens.maps.passes import HeldRows, product, sampled_rows, score
-from trilens.statements.layout import read_options
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_the_product_is_that_of_the_pair_counts(tmp_path: Path, kind: str) -> None:
+def test_the_product_is_that_of_the_pair_counts(kind: str) -> None:
     rng = np.random.default_rng(0)
-    triples = rng.permuted(np.tile(np.arange(12), (200, 1)), axis=1)[:, :3]
-    S = tl.Statements(triples, 12, [f"n{i}" for i in range(12)], kind)
-    tl.write_statements(S, tmp_path / "a.csv")
-    S = tl.read_statements(tmp_path / "a.csv")
-    pairs = tl.count_pairs(S)
+    triples = rng.permuted(np.tile(np.arange(12), (200, 1)), axis=1)[:, :3].astype(np.int32)
+    pairs = tl.count_pairs(tl.Statements(triples, 12, kind=kind))
     X = rng.standard_normal((12, 3)).astype(np.float32)
-    plan = Plan(read_options(), n_objects=12, names=S.names)
-    (part,) = partitions(tmp_path / "a.csv")
     E = 0.7 * pairs.third - 0.2 * (pairs.appears - pairs.third)
-    assert product(part, plan, X, 0.7, -0.2) == pytest.approx(E @ X, rel=1e-4, abs=1e-3)
+    found = product(HeldRows(kind, triples), None, X, 0.7, -0.2)
+    assert found == pytest.approx(E @ X, rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -75,10 +69,7 @@ def test_the_fit_of_large_files_is_that_of_the_same_answers_in_memory(large: tl.
     np.testing.assert_allclose(found.place_cov[order], held.place_cov, rtol=1e-6)
     np.testing.assert_allclose(found.draws[:, order], held.draws, atol=1e-6)
     np.testing.assert_allclose(found.residual.mean[order], held.residual.mean, atol=1e-9)
-
-
-def test_a_choice_map_of_large_files(large: tl.Answers) -> None:
-    M, S = tl.ChoiceMap(2, l2=0.1).fit(large), tl.read_statements(large.source)
+    M = tl.ChoiceMap(2, l2=0.1).fit(large)
     assert np.array_equal(M.transform(S), tl.ChoiceMap(2, l2=0.1).fit_transform(S))
     assert M.predict_proba(S).shape == (6000, 3)
     with pytest.raises(ParameterError, match="sample_weight needs answers that are held"):
@@ -102,6 +93,10 @@ def test_raters_of_large_files_count_as_in_memory(tmp_path: Path, monkeypatch) -
     again = tl.load(tmp_path / "study.fit")
     assert large.raters.by_name.lapses == again.raters.by_name.lapses == {}
     assert again.design.largest_rater is None
+    with pytest.raises(ParameterError, match="raters='weights' cannot be fitted"):
+        tl.fit(tmp_path / "a.csv", raters="weights")
+    M = tl.ChoiceMap(2, raters="auto").fit(tl.Answers(tmp_path / "a.csv"))
+    assert (M.raters_, M.rater_weights_, M.rater_gain_) == ("one", {}, None)
 
 
 def test_a_lens_map_of_large_files_needs_no_statements(large: tl.Answers, monkeypatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 from trilens.maps.fitted import fit
 from trilens.maps.support import agreeing_guesses
 from trilens.questions.cluster.groups import cluster
+from trilens.questions.medoid import medoid
 from trilens.questions.outliers import outliers
 from trilens.simulate import answer, simulate_statements
 from trilens.statements import Statements
@@ -30,10 +31,8 @@ def test_guesses_have_neither_groups_nor_outliers(kind, seed):
 def test_answers_that_contradict_each_other_all_say_nothing():
     rng = np.random.default_rng(1)
     rows = np.array([rng.choice(15, 3, replace=False) for _ in range(150)])
-    S = Statements(
-        np.concatenate([rows, np.roll(rows, 1, axis=1), np.roll(rows, 2, axis=1)]), kind="central"
-    )
-    found = cluster(S)
+    every = np.concatenate([np.roll(rows, k, axis=1) for k in range(3)])
+    found = cluster(Statements(every, kind="central"))
     assert found.n_clusters == 1
     assert found.suggestion.p_value is None
 
@@ -45,32 +44,30 @@ def test_objects_that_were_never_asked_about_are_no_rest_to_stand_apart_from():
     assert outliers(F).names == ()
     assert outliers(F, n=2).caution is not None
     assert len(outliers(F, n=2)) == 2
+    assert medoid(Statements([[0, 1, 2]] * 5, n_objects=4, kind="central")).name == "0"
 
 
 @pytest.mark.slow
 def test_parts_that_no_answer_connects_are_no_groups():
-    one, two = (
-        simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)
-        for i in range(2)
-    )
-    S = Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24, kind="central")
-    F = fit(S)
+    points = np.random.default_rng(0).normal(size=(2, 12, 2))
+    one, two = (simulate_statements(X, 200, random_state=1).triples for X in points)
+    F = fit(Statements(np.concatenate([one, two + 12]), n_objects=24, kind="central"))
     assert F.support.reason == "unconnected objects"
     assert cluster(F).n_clusters == 1
     assert cluster(F, 2).n_clusters == 2
 
 
-def one_list(kind, wrong, seed, raters=20, questions=100, n=25):
+def one_list(kind, wrong, seed, raters=20, questions=100):
     """Everybody answers the same questions about places in the plane."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 2))
-    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(questions)])
+    X = rng.standard_normal((25, 2))
+    asked = np.array([rng.choice(25, 3, replace=False) for _ in range(questions)])
     rows = [
         answer(asked, X, kind=kind, error_rate=wrong, random_state=rng).triples
         for _ in range(raters)
     ]
-    who = np.repeat([f"r{i}" for i in range(raters)], questions)
-    return Statements(np.concatenate(rows), n_objects=n, kind=kind, raters=who)
+    who = np.repeat(np.arange(raters), questions)
+    return Statements(np.concatenate(rows), n_objects=25, kind=kind, raters=who)
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -11,40 +13,25 @@ from trilens.errors import ParameterError, StatementError
 from trilens.simulate import neighbor_statements
 
 
-@pytest.fixture
-def cloud():
+def test_every_statement_is_true_and_there_are_no_others():
     X = np.random.default_rng(0).normal(size=(14, 2))
     D = cdist(X, X)
-    near = np.zeros((14, 14), dtype=int)
-    order = (D + np.diag(np.full(14, np.inf))).argsort(axis=1)[:, :3]
-    np.put_along_axis(near, order, 1, axis=1)
-    return D, near
-
-
-def test_every_statement_is_true_and_there_are_no_others(cloud):
-    D, near = cloud
-    S = neighbor_statements(csr_array(near))
+    rank = D.argsort(axis=1).argsort(axis=1)
+    near = (rank > 0) & (rank < 4)
+    S = neighbor_statements(csr_array(near.astype(int)))
     assert S.kind == "closer"
     expected = {
-        (v, a, b)
-        for v in range(14)
-        for a in range(14)
-        for b in range(14)
-        if len({v, a, b}) == 3 and near[v, a] and not near[v, b]
+        (v, a, b) for v, a, b in permutations(range(14), 3) if near[v, a] and not near[v, b]
     }
     rows = list(map(tuple, S.triples.tolist()))
     assert set(rows) == expected
     assert len(rows) == len(expected) == 14 * 3 * 10
     v, a, b = S.triples.T
     assert (D[v, a] < D[v, b]).all()
-
-
-def test_a_part_is_drawn_without_replacement(cloud):
-    _, near = cloud
-    S = neighbor_statements(near, 100, random_state=3)
-    assert len({tuple(row) for row in S.triples.tolist()}) == 100
-    every = {tuple(row) for row in neighbor_statements(near).triples.tolist()}
-    assert {tuple(row) for row in S.triples.tolist()} < every
+    # a part is drawn without replacement
+    part = set(map(tuple, neighbor_statements(near, 100, random_state=3).triples.tolist()))
+    assert len(part) == 100
+    assert part < expected
     assert len(neighbor_statements(near, 420)) == 420
     with pytest.raises(ParameterError, match="from 0 to 420"):
         neighbor_statements(near, 421)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 
-from trilens.cli import trilens
+from commandline import facts, run
 from trilens.errors import ParameterError
 from trilens.files import read_statements
 from trilens.simulate import ask_survey, draw_raters, gaussian
@@ -30,14 +27,9 @@ def answers_to_the_test(survey):
     return (np.sort(survey.statements.triples, axis=1) == np.sort(survey.test)).all(axis=1)
 
 
-def places_in_round(S):
-    """The place of each statement in its round, from 0 on."""
-    starts = np.r_[0, np.flatnonzero(np.diff(S.rounds)) + 1]
-    return np.arange(len(S)) - np.repeat(starts, np.diff(np.r_[starts, len(S)]))
-
-
 def test_rounds_are_of_the_papers_length(survey):
-    sizes = np.unique(survey.statements.rounds, return_counts=True)[1]
+    sizes = np.bincount(survey.statements.rounds)
+    sizes = sizes[sizes > 0]
     assert sizes.min() >= 30
     assert sizes.max() == 50
     # the paper: 7097 statements in 146 rounds, 48.6 a round
@@ -62,15 +54,15 @@ def test_one_person_is_asked_nothing_twice_and_different_people_are(survey):
 
 def test_the_test_comes_among_the_first_ten_of_every_round(survey):
     S = survey.statements
-    is_test = answers_to_the_test(survey)
-    rounds, times = np.unique(S.rounds[is_test], return_counts=True)
+    begins = np.searchsorted(S.rounds, S.rounds)
+    at = np.flatnonzero(answers_to_the_test(survey))
+    rounds, first, times = np.unique(S.rounds[at], return_index=True, return_counts=True)
     assert len(rounds) == len(np.unique(S.rounds))
     # drawn by itself it may come once more
     assert (times == 1).mean() > 0.99
-    at = places_in_round(S)[is_test]
-    first = at[np.r_[True, S.rounds[is_test][1:] != S.rounds[is_test][:-1]]]
-    assert first.max() < 10
-    assert stats.chisquare(np.bincount(first, minlength=10)).pvalue > 1e-4
+    places = (at - begins[at])[first]
+    assert places.max() < 10
+    assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-4
 
 
 def test_the_test_is_clear_and_tells_the_careless(survey):
@@ -78,16 +70,13 @@ def test_the_test_is_clear_and_tells_the_careless(survey):
     a, b, c = CLOUD.points[list(survey.test)]
     longest = np.linalg.norm(b - c)
     assert max(np.linalg.norm(a - b), np.linalg.norm(a - c)) < 0.7 * longest
-    passed = set(passed_tests(S, [survey.test]).tolist())
-    careless = PEOPLE.careless
-    who = {int(r): int(S.raters[S.rounds == r][0]) for r in np.unique(S.rounds)}
-    failed = [r for r in who if r not in passed]
-    share = np.mean([careless[who[r]] for r in failed])
-    assert share > 3 * np.mean([careless[w] for w in who.values()])
+    rounds, first = np.unique(S.rounds, return_index=True)
+    careless = PEOPLE.careless[S.raters[first].astype(int)]
+    failed = ~np.isin(rounds, passed_tests(S, [survey.test]))
+    assert careless[failed].mean() > 3 * careless.mean()
     # blind answers miss it two times in three
-    blind = [r for r, w in who.items() if careless[w]]
-    missed = sum(r in failed for r in blind)
-    assert stats.binomtest(missed, len(blind), 2 / 3).pvalue > 1e-4
+    missed = int(failed[careless].sum())
+    assert stats.binomtest(missed, int(careless.sum()), 2 / 3).pvalue > 1e-4
 
 
 def test_quitting_and_the_rule_of_thirty():
@@ -128,17 +117,10 @@ def test_what_is_refused(given, said):
 
 def test_on_the_command_line(tmp_path):
     out = tmp_path / "s.csv"
-
-    def run(*arguments):
-        return CliRunner().invoke(trilens, [str(a) for a in arguments])
-
-    made = run(
-        "simulate", "-n", 30, "--raters", 10, "--careless", 0.4, "--rounds", 30, "-o", out, "--json"
-    )
-    facts = json.loads(made.stdout)
+    people = ("-n", 30, "--raters", 10, "--careless", 0.4)
+    made = facts("simulate", *people, "--rounds", 30, "-o", out)
     S = read_statements(out)
-    assert len(S) == facts["statements"]
-    kept = run("convert", out, tmp_path / "t.csv", "--test", ",".join(facts["test"]), "--json")
-    expected = keep_passed(S, [facts["test"]])
-    assert json.loads(kept.stdout)["statements"] == len(expected) < len(S)
-    assert "needs --raters" in run("simulate", "--rounds", 3, "-o", out).stderr
+    assert len(S) == made["statements"]
+    kept = facts("convert", out, tmp_path / "t.csv", "--test", ",".join(made["test"]))
+    assert kept["statements"] == len(keep_passed(S, [made["test"]])) < len(S)
+    assert "needs --raters" in run("simulate", "--rounds", 3, "-o", out, status=2).stderr

@@ -24,15 +24,11 @@ def test_mixture_components_and_weights():
     means = np.array([[0, 0], [30, 0], [0, 30]])
     covariance = np.array([[2.0, 1.0], [1.0, 1.0]])
     drawn = mixture(3000, means, covariance, [0.5, 0.3, 0.2], random_state=1)
-    counts = np.bincount(drawn.labels)
-    assert stats.chisquare(counts, [1500, 900, 600]).pvalue > ALPHA
+    assert stats.chisquare(np.bincount(drawn.labels), [1500, 900, 600]).pvalue > ALPHA
     rest = drawn.points - means[drawn.labels]
     assert np.cov(rest.T) == pytest.approx(covariance, rel=0.15)
     alike = np.bincount(mixture(3000, means, random_state=2).labels)
     assert stats.chisquare(alike).pvalue > ALPHA
-
-
-def test_mixture_with_a_covariance_for_each_component():
     spread = np.array([np.eye(2), 100 * np.eye(2)])
     drawn = mixture(2000, [[0, 0], [0, 0]], spread, random_state=3)
     for label, sd in ((0, 1), (1, 10)):
@@ -51,17 +47,14 @@ def test_moons_are_half_circles_of_equal_size(n):
 
 
 def test_moons_are_uniform_on_their_area():
-    moons = two_moons(4000, width=0.5, random_state=1)
-    squared = (moons.points[moons.labels == 0] ** 2).sum(axis=1)
+    moons, noisy = (two_moons(4000, noise, 0.5, random_state=1) for noise in (0.0, 0.1))
+    upper = moons.points[moons.labels == 0]
     low, high = 0.75**2, 1.25**2
+    squared = (upper**2).sum(axis=1)
     assert stats.kstest(squared, "uniform", args=(low, high - low)).pvalue > ALPHA
-    angle = np.arctan2(*moons.points[moons.labels == 0].T[::-1])
+    angle = np.arctan2(upper[:, 1], upper[:, 0])
     assert stats.kstest(angle, "uniform", args=(0, np.pi)).pvalue > ALPHA
-
-
-def test_moons_with_noise():
-    clean, noisy = (two_moons(2000, noise, random_state=2).points for noise in (0.0, 0.1))
-    assert np.std(noisy - clean) == pytest.approx(0.1, rel=0.1)
+    assert np.std(noisy.points - moons.points) == pytest.approx(0.1, rel=0.1)
 
 
 def test_far_outliers_are_farther_out_than_any_point():

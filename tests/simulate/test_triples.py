@@ -11,7 +11,6 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from scipy import stats
 
 from trilens.errors import ParameterError
@@ -38,74 +37,47 @@ def asked(n, m, sampling="uniform", seed=0, kind="central", **more):
     return drawn
 
 
-@pytest.fixture
-def small_chunks(monkeypatch):
-    """Several chunks also where the number of triples is tiny."""
-    monkeypatch.setattr(triples, "CHUNK", 4)
-
-
 def chi_square(counts, probabilities):
     expected = counts.sum() * np.asarray(probabilities)
     assert expected.min() > 5
     return stats.chisquare(counts, expected).pvalue
 
 
-def test_unrank_is_the_combinatorial_number_system():
-    n = 9
-    in_order = sorted(itertools.combinations(range(n), 3), key=lambda t: t[::-1])
-    drawn = unrank(np.arange(comb(n, 3)), n)
-    assert drawn.tolist() == [list(t) for t in in_order]
-    assert rank(drawn).tolist() == list(range(comb(n, 3)))
-
-
-@given(st.integers(3, 3000), st.data())
-def test_unrank_is_exact(n, data):
-    r = data.draw(st.integers(0, comb(n, 3) - 1))
-    ((a, b, c),) = unrank(np.array([r]), n).tolist()
-    assert 0 <= a < b < c < n
-    assert comb(c, 3) + comb(b, 2) + a == r
-
-
-def test_numbering_is_exact_up_to_the_most_objects():
-    n = triples.MAX_OBJECTS
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("n", [9, 3000, triples.MAX_OBJECTS])
+def test_triples_are_numbered_by_the_combinatorial_number_system(n):
     last = comb(n, 3) - 1
-    ranks = np.concatenate([rng.integers(last, size=200), [0, 1, last - 1, last]])
+    ranks = np.concatenate([np.random.default_rng(0).integers(last, size=200), [0, 1, last]])
     drawn = unrank(ranks, n)
     assert rank(drawn).tolist() == ranks.tolist()
     assert [comb(c, 3) + comb(b, 2) + a for a, b, c in drawn.tolist()] == ranks.tolist()
     assert drawn[-1].tolist() == [n - 3, n - 2, n - 1]
+    assert (np.diff(drawn, axis=1) > 0).all()
 
 
-def test_all_questions_once_and_in_order(small_chunks):
+@pytest.mark.parametrize(
+    ("n", "m"), [(150, 0), (150, 1), (150, 300_000), (150, comb(150, 3) - 1), (8638, 600_000)]
+)
+def test_without_replacement_never_repeats_over_chunks(n, m):
+    drawn = asked(n, m)
+    assert len(np.unique(drawn)) == m
+    assert m == 0 or (drawn.min() >= 0 and drawn.max() < comb(n, 3))
+    # evenly spread over all ranks (a Kolmogorov-Smirnov test)
+    assert m < 10 or stats.kstest(drawn / comb(n, 3), "uniform").pvalue > ALPHA
+
+
+def test_in_chunks_every_set_is_equally_likely(monkeypatch):
+    monkeypatch.setattr(triples, "CHUNK", 2)
     assert asked(7, None).tolist() == list(range(35))
     assert asked(7, None, kind="closer").tolist() == list(range(105))
-
-
-@pytest.mark.parametrize("m", [0, 1, 300_000, comb(150, 3) - 1])
-def test_without_replacement_never_repeats_over_chunks(m):
-    drawn = asked(150, m)
-    assert len(np.unique(drawn)) == m
-    assert m == 0 or (drawn.min() >= 0 and drawn.max() < comb(150, 3))
-
-
-def test_small_share_of_a_large_population_never_repeats():
-    drawn = asked(8638, 600_000)
-    assert len(np.unique(drawn)) == 600_000
-    # evenly spread over all ranks (a Kolmogorov-Smirnov test)
-    assert stats.kstest(drawn / comb(8638, 3), "uniform").pvalue > ALPHA
-
-
-def test_without_replacement_in_chunks_every_set_is_equally_likely(monkeypatch):
-    monkeypatch.setattr(triples, "CHUNK", 2)
+    again = np.bincount(asked(5, 2000, "replacement", seed=1), minlength=10)
     subsets = {s: i for i, s in enumerate(itertools.combinations(range(10), 5))}
     counts, first = np.zeros(len(subsets), int), np.zeros(10, int)
     for seed in range(2000):
         drawn = asked(5, 5, seed=seed).tolist()
         counts[subsets[tuple(sorted(drawn))]] += 1
         first[drawn[0]] += 1
-    assert chi_square(counts, np.full(len(subsets), 1 / len(subsets))) > ALPHA
-    assert chi_square(first, np.full(10, 0.1)) > ALPHA
+    for each in (again, first, counts):
+        assert chi_square(each, np.full(len(each), 1 / len(each))) > ALPHA
 
 
 @pytest.mark.parametrize(("size", "count"), [(5, 3), (12, 3)])
@@ -135,10 +107,7 @@ def test_hypergeometric_has_its_distribution(good, total, draws):
     bins = np.clip(np.arange(draws + 1), first, last)
     pooled, share = (np.bincount(bins, weights=x)[first:] for x in (counts, p))
     assert chi_square(pooled, share) > ALPHA
-
-
-def test_hypergeometric_of_a_large_population():
-    rng = np.random.default_rng(5)
+    # numpy's own stops at populations of 10^9
     good, total, draws = 10**9, 4 * 10**11, 10**8
     drawn = np.array([hypergeometric(good, total, draws, rng) for _ in range(500)])
     mean = draws * good / total
@@ -146,11 +115,6 @@ def test_hypergeometric_of_a_large_population():
     assert stats.kstest(z, "norm").pvalue > ALPHA
     assert hypergeometric(7, 10, 10, rng) == 7
     assert hypergeometric(0, 10, 5, rng) == 0
-
-
-def test_with_replacement_is_uniform(small_chunks):
-    counts = np.bincount(asked(5, 2000, "replacement", seed=1), minlength=10)
-    assert chi_square(counts, np.full(10, 0.1)) > ALPHA
 
 
 def sampling2_probabilities(groups, n):
@@ -165,21 +129,16 @@ def sampling2_probabilities(groups, n):
     return p
 
 
-def test_sampling2_has_the_papers_distribution(monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "groups", "m"),
+    [("central", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 9], 40_000), ("closer", [0, 1, 1, 2, 0], 6000)],
+)
+def test_sampling2_has_the_papers_distribution(monkeypatch, kind, groups, m):
     monkeypatch.setattr(triples, "CHUNK", 15_000)
-    groups = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 9]
-    drawn = asked(12, 40_000, "sampling2", seed=6, groups=np.array(groups))
-    counts = np.bincount(drawn, minlength=220)
-    assert chi_square(counts, sampling2_probabilities(groups, 12)) > ALPHA
-
-
-def test_sampling2_of_closer_questions():
-    groups = [0, 1, 1, 2, 0]
-    counts = np.bincount(
-        asked(5, 6000, "sampling2", seed=7, kind="closer", groups=np.array(groups)), minlength=30
-    )
-    p = np.repeat(sampling2_probabilities(groups, 5) / 3, 3)
-    assert chi_square(counts, p) > ALPHA
+    n, anchors = len(groups), 3 if kind == "closer" else 1
+    drawn = asked(n, m, "sampling2", seed=6, kind=kind, groups=np.array(groups))
+    p = np.repeat(sampling2_probabilities(groups, n) / anchors, anchors)
+    assert chi_square(np.bincount(drawn, minlength=len(p)), p) > ALPHA
 
 
 @pytest.mark.parametrize(
