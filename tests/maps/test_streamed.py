@@ -76,10 +76,13 @@ def test_the_fit_of_large_files_is_that_of_the_same_answers_in_memory(large: tl.
         tl.ChoiceMap(2).fit(large, sample_weight=np.ones(6000))
 
 
-def test_raters_of_large_files_count_as_in_memory(tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("first", ["", "eve"])  # some are not known, or all are
+def test_raters_of_large_files_count_as_in_memory(
+    tmp_path: Path, monkeypatch, first: str
+) -> None:
     points = np.random.default_rng(0).standard_normal((14, 2))
     S = tl.simulate_statements(points, 900, sampling="replacement", error_rate=0.2)
-    raters = np.array(["bob", "", "ann", "Zoë", "10", "9"])[np.arange(900) % 6]
+    raters = np.array(["bob", first, "ann", "Zoë", "10", "9"])[np.arange(900) % 6]
     S = tl.Statements(S.triples, 14, kind="central", raters=raters)
     tl.write_statements(S, tmp_path / "a.csv")
     held = tl.fit(tmp_path / "a.csv", n_components=2)

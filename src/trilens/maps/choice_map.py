@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import check_progress, wrong
 from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
-from trilens.errors import KindError, StatementError
+from trilens.errors import StatementError
 from trilens.kinds import Kind, n_answers
 from trilens.maps.estimator import MapEstimator
 from trilens.maps.features import Features, FeaturesLike, features_for
@@ -26,7 +26,6 @@ from trilens.maps.fitting import How
 from trilens.maps.map import ModelDepth, check_components
 from trilens.maps.pairs import Length
 from trilens.statements import Statements
-from trilens.statements.comparisons import Comparisons
 from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
@@ -263,11 +262,6 @@ class ChoiceMap(MapEstimator):
         data: Any = S
         if not (isinstance(S, Answers) and not S.held):
             data = self._to_fit(S, y)
-            if isinstance(data, Comparisons):
-                raise KindError(
-                    "ChoiceMap takes statements about three objects, not comparisons "
-                    "d(A,B) < d(C,D); use SOE or GNMDS"
-                )
             if len(data) == 0:
                 raise StatementError("ChoiceMap needs at least one statement; there are none")
             check_components(self.n_components, data.n_objects, "cv")
@@ -279,25 +273,14 @@ class ChoiceMap(MapEstimator):
 
     def _how(self) -> How:
         """The parameters, where what is None is to be chosen."""
-        for name in ("n_components", "l2", "feature_share"):
-            value = getattr(self, name)
-            if isinstance(value, str) and value != "cv":
-                raise wrong(f"ChoiceMap: {name}", value, "'cv' or a number")
-        if isinstance(self.init, str) and self.init != "lensmap":
-            raise wrong("ChoiceMap: init", self.init, "'lensmap' or an array")
-        return How(
-            n_components=_number(self.n_components),
-            l2=_number(self.l2),
-            length=self.length,
-            lapses=self.lapses,
-            raters=self.raters,
-            feature_share=_number(self.feature_share),
-            init=None if isinstance(self.init, str) else self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
+        given = {each.name: getattr(self, each.name) for each in fields(How)}
+        for name in ("n_components", "l2", "feature_share", "init"):
+            word, other = ("lensmap", "an array") if name == "init" else ("cv", "a number")
+            if isinstance(given[name], str):
+                if given[name] != word:
+                    raise wrong(f"ChoiceMap: {name}", given[name], f"'{word}' or {other}")
+                given[name] = None
+        return How(**given)
 
     def _doubts(self) -> Iterator[Warning]:
         yield from super()._doubts()
@@ -465,8 +448,3 @@ class ChoiceMap(MapEstimator):
         found = copy(self)
         found.fit_ = self._fit.extend(S, features=features)
         return found
-
-
-def _number(value: Any) -> Any:
-    """A parameter; None for ``"cv"``, which is to be chosen."""
-    return None if isinstance(value, str) else value

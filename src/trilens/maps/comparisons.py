@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
-from trilens._typing import BoolArray, FloatArray, Int32Array
+from trilens._typing import BoolArray, FloatArray
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import Kind, check_kind
@@ -128,7 +128,8 @@ def weighted_violations(X: FloatArray, S: Statements, weights: FloatArray) -> fl
 
 
 def _violated(X: FloatArray, C: Comparisons) -> Iterator[BoolArray]:
-    for r in _chunks(C.rows):
+    for start in range(0, len(C.rows), _CHUNK):
+        r = C.rows[start : start + _CHUNK]
         yield squared(X, r[:, 0], r[:, 1]) >= squared(X, r[:, 2], r[:, 3])
 
 
@@ -150,7 +151,3 @@ def _of_kind(statements: ComparisonsLike, kind: Kind | None) -> ComparisonsLike:
     if kind is not None and isinstance(data, Statements) and data.kind != kind:
         raise KindError(f"the statements are of kind {data.kind}, not {kind}; leave kind= out")
     return data
-
-
-def _chunks(rows: Int32Array) -> Iterator[Int32Array]:
-    return (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK))

@@ -529,7 +529,8 @@ def prepare_start(
     known : dict, optional
         Rough fits of the same answers by their dimensions; a new one is added.
     """
-    guess, known = likelihood.first_guess(n_components), {} if known is None else known
+    prior, known = likelihood.prior, {} if known is None else known
+    guess = None if prior is None else prior.widest(n_components)
     if guess is not None:
         return _start_from(guess, statements, likelihood, n_components, l2, known)
     most = min(n_components + _MORE, statements.n_objects - 1)

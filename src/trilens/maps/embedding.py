@@ -23,7 +23,7 @@ from trilens._parameters import (
     wrong,
 )
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.errors import KindError, StatementError
+from trilens.errors import StatementError
 from trilens.kinds import Kind
 from trilens.maps.comparison_loss import ComparisonLoss, Objective, comparison_loss
 from trilens.maps.comparisons import ComparisonsLike, as_comparisons, violations
@@ -63,9 +63,6 @@ class _OrdinalEmbedding(MapEstimator):
     n_jobs: int | None = None
     kind: Kind | None = None
 
-    #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
-    _takes_comparisons: ClassVar[bool] = False
-
     @abstractmethod
     def _objective(self) -> Objective:
         """The objective, with its constants checked."""
@@ -87,12 +84,7 @@ class _OrdinalEmbedding(MapEstimator):
             Called with the share of the work that is done at most; silent by default.
         """
         name = type(self).__name__
-        data = self._to_fit(S, y)
-        if isinstance(data, Comparisons) and not self._takes_comparisons:
-            raise KindError(
-                f"{name} takes statements about three objects, not comparisons "
-                f"d(A,B) < d(C,D); use SOE or GNMDS"
-            )
+        data: Statements | Comparisons = self._to_fit(S, y)
         for parameter in ("n_init", "max_iter"):
             whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
         threads = threads_of(self.n_jobs)
@@ -126,7 +118,7 @@ class _OrdinalEmbedding(MapEstimator):
             assert best is not None
             self.embedding_ = best.X - best.X.mean(axis=0)
             self.violations_ = violations(self.embedding_, comparisons)
-        self.names_ = None if isinstance(data, Comparisons) else data._names
+        self.names_ = data._names
         self.kind_ = None if isinstance(data, Comparisons) else data.kind
         self._find_unknown(np.bincount(comparisons.rows.ravel(), minlength=data.n_objects))
         self.loss_ = best.loss
@@ -151,8 +143,7 @@ class _OrdinalEmbedding(MapEstimator):
         if init not in ("lensmap", "random"):
             allowed = f"'lensmap', 'random' or an array of shape {shape}"
             raise wrong(f"{type(self).__name__}: init", init, allowed)
-        names = None if isinstance(data, Comparisons) else data._names
-        order = object_order(names, data.n_objects)
+        order = object_order(data._names, data.n_objects)
         # The lens map counts statements about triples; for other comparisons there is none.
         if init == "random" or isinstance(data, Comparisons):
             X = np.empty(shape)

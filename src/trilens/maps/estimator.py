@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import ABC
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -49,6 +49,8 @@ class MapEstimator(BaseEstimator, ABC):
     names_: Names
     #: What was asked; None for comparisons d(A,B) < d(C,D).
     kind_: Kind | None
+    #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
+    _takes_comparisons: ClassVar[bool] = False
     #: The objects of which nothing is known; None where there are none.
     _unknown: BoolArray | None = None
 
@@ -119,12 +121,19 @@ class MapEstimator(BaseEstimator, ABC):
         """Of which kind arrays are that a fitted map is given."""
         return getattr(self, "kind_", None) or self.kind
 
-    def _to_fit(self, S: Any, y: Any) -> Statements | Comparisons:
+    def _to_fit(self, S: Any, y: Any) -> Any:
         """What a fit is given; see `_answered`."""
         if self.kind is not None:
             check_kind(self.kind)
         data = self._answered(S, y, self.kind)
-        return data if isinstance(data, Comparisons) else statements_to_fit(data, self.kind, self)
+        if not isinstance(data, Comparisons):
+            return statements_to_fit(data, self.kind, self)
+        if not self._takes_comparisons:
+            raise KindError(
+                f"{type(self).__name__} takes statements about three objects, not comparisons "
+                f"d(A,B) < d(C,D); use SOE or GNMDS"
+            )
+        return data
 
     def _answered(self, S: Any, y: Any, kind: Kind | None) -> Statements | Comparisons:
         """Statements of a known kind, or comparisons.

@@ -297,15 +297,6 @@ class FeaturedLikelihood(LikelihoodAround):
         self.on_device = answers.on_device
         self.length, self.alpha = answers.length, answers.alpha
 
-    def places(self, X: FloatArray) -> FloatArray:
-        return self.prior.places(X)
-
-    def standard(self, X: FloatArray) -> FloatArray:
-        return self.prior.standard(X)
-
-    def first_guess(self, d: int) -> FloatArray | None:
-        return self.prior.widest(d)
-
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         loss, slope, of_lapse = self._answers(self.prior.places(X), lapse)
         return loss, self.prior.slopes(slope), of_lapse

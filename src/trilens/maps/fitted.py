@@ -527,8 +527,7 @@ class Fit:
         """Where new objects lie: `ChoiceMap.place`."""
         from trilens.maps.places import find_places, new_objects
 
-        given = None if answers is None else as_statements(answers, self.map.kind)
-        return find_places(self, new_objects(self, given, features))
+        return find_places(self, new_objects(self, answers, features))
 
     def extend(
         self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
@@ -536,8 +535,7 @@ class Fit:
         """The fit with new objects at the places that `place` finds."""
         from trilens.maps.places import extended, find_places, new_objects
 
-        given = None if answers is None else as_statements(answers, self.map.kind)
-        new = new_objects(self, given, features)
+        new = new_objects(self, answers, features)
         return extended(self, new, find_places(self, new))
 
     # ---- files -----------------------------------------------------------------------------

@@ -33,14 +33,12 @@ from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map, check_components
 from trilens.maps.pairs import Length
-from trilens.maps.rater_fit import FittedPlaces, choose_weights, fit_raters
+from trilens.maps.rater_fit import ROUNDS, FittedPlaces, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights
 from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements
 
-#: Alternations of the map and the raters' lapses; the second changes little.
-_ROUNDS = 2
 _RATERS = ("one", "weights", "auto")
 #: How far a map may be from the best one, in log-likelihood, where many are fitted to compare one
 #: with them.
@@ -286,7 +284,7 @@ def _fit_places(
         if groups is None:
             value = -f(found.X, found.lapse)[0]
             return FittedPlaces(chosen, replace(found, X=f.places(found.X)), lapse, None, value)
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             X = f.places(found.X)
             attentive = Map(X, 0.0, choices.kind, chosen.length, alpha_of(d))
             shares = estimate_lapses(

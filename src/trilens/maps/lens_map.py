@@ -11,7 +11,7 @@ from trilens._parameters import generator, real_number
 from trilens._typing import FloatArray, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted, PairCounts, count_pairs
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import ParameterError, StatementError
 from trilens.kinds import chance, sign
 from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
@@ -19,7 +19,6 @@ from trilens.maps.map import Names, check_components
 from trilens.maps.passes import Passes, product, total
 from trilens.maps.scaling import SMOOTHED_OBJECTS, check_power, lens_scaling, usual_power
 from trilens.statements import Kind, Statements, as_statements
-from trilens.statements.comparisons import Comparisons
 from trilens.statements.value import same_kind
 
 #: By passes, vectors beside those that are wanted: they make the others come sooner.
@@ -118,17 +117,19 @@ class LensMap(MapEstimator):
             )
         check_components(self.n_components, n)
         d = int(self.n_components)
-        power = _power(self.power, d)
+        own = not (isinstance(self.power, str) and self.power == "auto")
+        power: Any = self.power if own else usual_power(d)
+        check_power(power)
         start = np.empty(n)
         start[object_order(names, n)] = generator(self.random_state).standard_normal(n)
         found = lens_scaling(
-            pairs, d, power, start, shrinkage=self.shrinkage, error_rate=self.error_rate
+            pairs, d, float(power), start, shrinkage=self.shrinkage, error_rate=self.error_rate
         )
         self.embedding_ = found.coordinates
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = np.clip(found.eigenvalues, 0, None) / found.trace
         self.n_components_ = d
-        self.power_ = power
+        self.power_ = float(power)
         self.n_objects_ = n
         self.counts_ = pairs
         self.names_, self.kind_ = names, pairs.kind
@@ -145,12 +146,7 @@ class LensMap(MapEstimator):
                 return None, None
             found = S.count(pairs=True)
             return found.pairs, found.known_names
-        given = self._to_fit(S, y)
-        if isinstance(given, Comparisons):
-            raise KindError(
-                "LensMap takes statements about three objects, not comparisons "
-                "d(A,B) < d(C,D); use SOE or GNMDS"
-            )
+        given: Statements = self._to_fit(S, y)
         return count_pairs(given), given._names
 
     def _stream(self, answers: Answers) -> LensMap:
@@ -188,13 +184,6 @@ class LensMap(MapEstimator):
         before = self.kind_ if hasattr(self, "counts_") else self.kind
         more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S, before))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
-
-
-def _power(power: Any, n_components: int) -> float:
-    if isinstance(power, str) and power == "auto":
-        return usual_power(n_components)
-    check_power(power)
-    return float(power)
 
 
 def stream_lens_map(

@@ -304,15 +304,11 @@ class Likelihood(ABC):
 
     def places(self, X: FloatArray) -> FloatArray:
         """The places of the objects that coordinates stand for; mostly these themselves."""
-        return X
+        return X if self.prior is None else self.prior.places(X)
 
     def standard(self, X: FloatArray) -> FloatArray:
         """The coordinates that stand for places."""
-        return X
-
-    def first_guess(self, d: int) -> FloatArray | None:
-        """Coordinates to start from, but for their scale, where something besides answers tells."""
-        return None
+        return X if self.prior is None else self.prior.standard(X)
 
     @abstractmethod
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:

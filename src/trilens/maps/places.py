@@ -10,13 +10,14 @@ import numpy as np
 
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
+from trilens.answers import AnswersLike
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.features import Features, FeaturesLike, read_new_features
 from trilens.maps.laplace import NO_L2
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map
-from trilens.statements import Statements
+from trilens.statements import Statements, as_statements
 
 if TYPE_CHECKING:
     from trilens.maps.fitted import Fit
@@ -89,8 +90,9 @@ class NewObjects:
     features: Features | None
 
 
-def new_objects(M: Fit, S: Statements | None, features: FeaturesLike | None) -> NewObjects:
+def new_objects(M: Fit, answers: AnswersLike | None, features: FeaturesLike | None) -> NewObjects:
     """What answers and features say about objects that the map does not have."""
+    S = None if answers is None else as_statements(answers, M.map.kind)
     n = len(M.map.X)
     on_map = {name: i for i, name in enumerate(M.map.names or map(str, range(n)))}
     if S is None and features is None:

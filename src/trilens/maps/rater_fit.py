@@ -45,8 +45,8 @@ _FEW_ITER, _ROUGH = 40, 1e-5
 _FOLD_STARTS, _STARTS, _MOST_WORK = 2, 6, 800_000
 #: The largest logarithm of a weight.
 _FARTHEST = 20.0
-#: Alternations of the map and the raters' lapses, as for one map.
-_ROUNDS = 2
+#: Alternations of the map and the raters' lapses; the second changes little.
+ROUNDS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +258,7 @@ def fit_raters(
             at = replace(at, lapse=np.full(R + 1, lapse), l2=l2)
             at = fit_weights(f, at)
         lapses = None
-        for _ in range(_ROUNDS if how.lapses == "raters" else 0):
+        for _ in range(ROUNDS if how.lapses == "raters" else 0):
             chance = f.stretched(at.stretch).chances(at.X)[0]
             rater = np.where(f.rater == R, -1, f.rater)
             lapses = estimate_lapses(chance, rater, f.weight, groups.names, f.n_sides)

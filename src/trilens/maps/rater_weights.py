@@ -172,46 +172,45 @@ class WeighedLikelihood(LikelihoodAround):
         some._own = self._own
         return some
 
-    def places(self, X: FloatArray) -> FloatArray:
-        return X if self.prior is None else self.prior.places(X)
-
-    def standard(self, X: FloatArray) -> FloatArray:
-        return X if self.prior is None else self.prior.standard(X)
-
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        assert self._own is not None
-        Y = self.places(X)[self.copies.object] * self._own
-        loss, G, of_lapse = self._answers(Y, lapse)
-        return loss, self._in_map(G, Y, self._own)[0], of_lapse
+        loss, in_map, _, of_lapse = self._all_slopes(X, self._own, lapse)
+        return loss, in_map, of_lapse
 
-    def _in_map(
-        self, G: FloatArray, Y: FloatArray, own: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _all_slopes(
+        self, X: FloatArray, own: FloatArray | None, lapse: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray, float]:
+        assert own is not None
+        Y = self.places(X)[self.copies.object] * own
+        loss, G, of_lapse = self._answers(Y, lapse)
         in_map, in_raters = self.copies.slopes(G, Y, own)
-        return in_map if self.prior is None else self.prior.slopes(in_map), in_raters
+        return (
+            loss,
+            in_map if self.prior is None else self.prior.slopes(in_map),
+            in_raters,
+            of_lapse,
+        )
+
+    def _copied(self, X: FloatArray) -> FloatArray:
+        """The coordinates of the copies."""
+        assert self._own is not None
+        return np.asarray(self.places(X)[self.copies.object] * self._own)
 
     def slopes(
         self, X: FloatArray, stretch: FloatArray, lapse: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
         """-log likelihood, its slopes in the map and in the raters' logarithms, (R, d)."""
-        own = stretch[self.copies.rater]
-        Y = self.places(X)[self.copies.object] * own
-        loss, G, _ = self._answers(Y, lapse)
-        return loss, *self._in_map(G, Y, own)
+        return self._all_slopes(X, stretch[self.copies.rater], lapse)[:3]
 
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         assert self._own is not None
-        copies = self.copies
-        Y = self.places(X)[copies.object] * self._own
-        H = self._answers.information_of_copies(
-            Y, lapse, whole, copies.object, self._own, copies.n_objects
-        )
+        of_copies = self.copies.object, self._own, self.copies.n_objects
+        H = self._answers.information_of_copies(self._copied(X), lapse, whole, *of_copies)
         return H if self.prior is None else self.prior.information(H)
 
     def products(self, X: FloatArray, lapse: FloatArray) -> Products:
         assert self._own is not None
         copies, own = self.copies, self._own.astype(np.float32)[:, :, None]
-        times = self._answers.products(self.places(X)[copies.object] * self._own, lapse)
+        times = self._answers.products(self._copied(X), lapse)
 
         def added(V: AnyArray) -> AnyArray:
             return copies.added(own * times(own * np.asarray(V, np.float32)[copies.object]))
@@ -245,8 +244,7 @@ class WeighedLikelihood(LikelihoodAround):
 
     def _sides(self, X: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """The chance of every side, and the slopes of its log odds in its rater's logarithms."""
-        assert self._own is not None
-        Y = self.places(X)[self.copies.object] * self._own
+        Y = self._copied(X)
         ends = sides(self.choices.kind, self.choices.triples)
         u, J = np.empty((len(ends), len(self.choices))), []
         for k, (i, j) in enumerate(ends):

@@ -12,7 +12,15 @@ from trilens.answers import AnswersLike
 from trilens.statements import as_statements
 
 #: The maps by their names on the command line.
-MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
+_CLASSES = {
+    "choice": "ChoiceMap",
+    "lensmap": "LensMap",
+    "soe": "SOE",
+    "ste": "STE",
+    "tste": "TSTE",
+    "gnmds": "GNMDS",
+}
+MAPS = tuple(_CLASSES)
 
 
 def make_map(
@@ -21,16 +29,9 @@ def make_map(
     """The map estimator of that name, unfitted."""
     from trilens import maps
 
-    estimators = {
-        "choice": maps.ChoiceMap,
-        "lensmap": maps.LensMap,
-        "soe": maps.SOE,
-        "ste": maps.STE,
-        "tste": maps.TSTE,
-        "gnmds": maps.GNMDS,
-    }
     one_of("method", method, MAPS)
-    return estimators[method](n_components=n_components, random_state=random_state, **parameters)
+    estimator = getattr(maps, _CLASSES[method])
+    return estimator(n_components=n_components, random_state=random_state, **parameters)
 
 
 def dimensions(n_components: int | None, n_objects: int) -> int:
