@@ -16,7 +16,7 @@ from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.counts import count_pairs
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.likelihood import Likelihood
-from trilens.maps.pairs import with_l2
+from trilens.maps.pairs import pointing, with_l2
 from trilens.statements import Statements
 
 #: A loss and its gradient, of the same shape as what it is given.
@@ -608,6 +608,4 @@ def principal_axes(X: FloatArray) -> FloatArray:
     X = X - X.mean(axis=0)
     _, axes = np.linalg.eigh(X.T @ X)
     turned: FloatArray = X @ axes[:, ::-1]
-    largest = np.abs(turned).argmax(axis=0)
-    turned *= np.where(turned[largest, np.arange(turned.shape[1])] < 0, -1.0, 1.0)
-    return turned
+    return turned * pointing(turned)

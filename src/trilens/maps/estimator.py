@@ -114,7 +114,8 @@ class MapEstimator(BaseEstimator, ABC):
             ids = ids_among(data._names, data.n_objects, self.names_, n, "on the map")
             return 1 - violations(self.embedding_ if ids is None else self.embedding_[ids], data)
         weights = sample_weights(sample_weight, len(data))
-        return predicted_share(self._judged(data), weights)
+        right = predicted(self._judged(data))
+        return float(np.average(right, weights=weights)) if len(right) else float("nan")
 
     @property
     def _kind_of_arrays(self) -> Kind | None:
@@ -337,14 +338,3 @@ def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: A
     given = model.predict_proba(data)[:, 0]
     logs = np.log(np.maximum(given, np.finfo(np.float64).eps))  # as scikit-learn does
     return float(np.average(logs, weights=sample_weights(sample_weight, len(logs))))
-
-
-def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None) -> float:
-    """The share of rows whose first entry is the largest; of k equal ones each counts 1 / k.
-
-    >>> predicted_share(np.array([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]]))
-    0.5
-    """
-    if len(probabilities) == 0:
-        return float("nan")
-    return float(np.average(predicted(probabilities), weights=weights))

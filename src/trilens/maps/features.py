@@ -26,6 +26,7 @@ from trilens._parameters import plain, shown
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.likelihood import Likelihood, LikelihoodAround
+from trilens.maps.pairs import pointing
 from trilens.statements import Objects
 from trilens.statements.columns import counts_up, numbers_or_text
 
@@ -262,8 +263,7 @@ class FeaturePrior:
             return None
         chosen = np.argsort(-self.spread, kind="stable")[:d]
         axes = self.axes[:, chosen] * self.spread[chosen]
-        largest = axes[np.abs(axes).argmax(axis=0), np.arange(d)]
-        return np.asarray(axes * np.where(largest < 0, -1.0, 1.0))
+        return np.asarray(axes * pointing(axes))
 
     def linear_part(self, X: FloatArray) -> FloatArray:
         """W f of every object, the part of X that the features explain."""
@@ -587,10 +587,9 @@ def _checked(rows: Any, what: str, known: BoolArray | None = None) -> tuple[Any,
     infinite = np.isinf(rows).any(axis=1)
     if (infinite & known).any():
         row = int(np.flatnonzero(infinite & known)[0])
-        raise ParameterError(
+        raise _refused(
             f"{what}: row {row} has an infinite number ({int(infinite.sum()):,} rows have); give "
-            "numbers, or NaN for an object without features",
-            parameter="features",
+            "numbers, or NaN for an object without features"
         )
     if rows.size and np.nanmax(np.abs(rows), initial=0.0) > 1e100:
         raise _refused(f"{what} have a number beyond 1e100; scale them down")

@@ -104,17 +104,13 @@ def landmarks(
     >>> landmarks(np.array([[0.0], [1.0], [9.0], [10.0]]), [1], 3).tolist()
     [1, 3, 0]
     """
-    n = len(coordinates)
-    far, found = np.full(n, np.inf), list(dict.fromkeys(first))
-    for k in found:
-        far = np.minimum(far, ((coordinates - coordinates[k]) ** 2).sum(axis=1))
-    left = np.ones(n, dtype=np.bool_)
-    left[found] = False
-    while len(found) < (n if most is None else min(n, most)):
-        k = int(np.where(left, far, -1.0).argmax())
-        left[k] = False
-        found.append(k)
-        far = np.minimum(far, ((coordinates - coordinates[k]) ** 2).sum(axis=1))
+    n, found = len(coordinates), list(dict.fromkeys(first))
+    far = np.full(n, np.inf)
+    for i in range(n if most is None else min(n, most)):
+        if i == len(found):
+            found.append(int(far.argmax()))
+        far = np.minimum(far, ((coordinates - coordinates[found[i]]) ** 2).sum(axis=1))
+        far[found[i]] = -1.0
     return np.array(found[:most], dtype=np.int64)
 
 

@@ -16,6 +16,7 @@ from trilens.kinds import chance, sign
 from trilens.maps.estimator import MapEstimator
 from trilens.maps.likelihood import object_order
 from trilens.maps.map import Names, check_components
+from trilens.maps.pairs import pointing
 from trilens.maps.passes import Passes, product, total
 from trilens.maps.scaling import SMOOTHED_OBJECTS, check_power, lens_scaling, usual_power
 from trilens.statements import Kind, Statements, as_statements
@@ -241,6 +242,4 @@ def stream_lens_map(
     values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
     points = X.astype(np.float64) @ vectors * np.sqrt(np.clip(values, 0, None)) / root
     points -= points.mean(axis=0)
-    largest = np.abs(points).argmax(axis=0)
-    points *= np.where(points[largest, np.arange(d)] < 0, -1, 1)
-    return points, values, counts
+    return points * pointing(points), values, counts

@@ -220,11 +220,6 @@ class Map:
             shares, error, wanted = self._all_shares() / of_one, np.zeros(n), of_one
         return ModelDepth(1 - shares if self.kind == "odd" else shares, error, wanted)
 
-    def _side(self, i: AnyArray, j: AnyArray) -> FloatArray:
-        """The logarithms of the odds of choosing the sides (i, j)."""
-        v, _ = lengths(squared(self.X, i, j), self.length, self.alpha)
-        return sign(self.kind) * v
-
     def chances(self, triples: AnyArray) -> FloatArray:
         """The probability of each possible answer, the given one first, without any checks."""
         out = np.empty((len(triples), n_answers(self.kind)))
@@ -232,7 +227,8 @@ class Map:
             part = slice(start, start + _CHUNK)
             ends = sides(self.kind, triples[part])
             # a row for each side: numpy is slow at reducing rows of three
-            u = np.stack([self._side(i, j) for i, j in ends])
+            squares = np.stack([squared(self.X, i, j) for i, j in ends])
+            u = sign(self.kind) * lengths(squares, self.length, self.alpha)[0]
             u -= u.max(axis=0)
             np.exp(u, out=u)
             u /= u.sum(axis=0)

@@ -113,6 +113,16 @@ def lengths(squares: FloatArray, length: Length, alpha: float) -> tuple[FloatArr
     return half * np.log1p(squares / alpha), half / (alpha + squares)
 
 
+def pointing(axes: FloatArray) -> FloatArray:
+    """+1 or -1 for each column: what makes its largest entry positive.
+
+    >>> pointing(np.array([[1.0, 2.0], [-3.0, 0.0]])).tolist()
+    [-1.0, 1.0]
+    """
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    return np.where(largest < 0, -1.0, 1.0)
+
+
 def with_l2(
     loss: float, gradient: FloatArray, X: FloatArray, l2: float
 ) -> tuple[float, FloatArray]:

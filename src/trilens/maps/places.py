@@ -16,7 +16,6 @@ from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.features import Features, FeaturesLike, read_new_features
 from trilens.maps.laplace import NO_L2
 from trilens.maps.likelihood import collect_choices, likelihood
-from trilens.maps.map import Map
 from trilens.statements import Statements, as_statements
 
 if TYPE_CHECKING:
@@ -168,8 +167,8 @@ def find_places(M: Fit, new: NewObjects) -> Places:
         own = np.diag(spread)[:, None, None] / (2 * l2) * np.eye(d)
         return Places(new.names, mean, own + drawn, answers)
     model, S, n = M.map, new.statements, len(M.map.X)
-    replaced = Map(np.vstack([M.map.X, mean]), model.lapse, model.kind, model.length, model.alpha)
-    replaced.triples_of(S)
+    everything = np.vstack([model.X, mean])
+    model.at(everything).triples_of(S)
     answers = np.bincount(S.triples.ravel(), minlength=n + k)[n:].astype(np.int64)
     precision: FloatArray = np.asarray(2 * l2 * np.linalg.inv(spread), dtype=np.float64)
     seen, triples = np.unique(S.triples, return_inverse=True)
@@ -181,7 +180,7 @@ def find_places(M: Fit, new: NewObjects) -> Places:
     lapse_of = M.lapse_of(inner)
     choices = collect_choices(inner, keep_rows=True, keep_repeats=True)
     lapse = choices.spread(lapse_of)
-    X = replaced.X[seen].copy()
+    X = everything[seen]
     with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
 
         def loss(Y: FloatArray) -> tuple[float, FloatArray]:
@@ -251,13 +250,12 @@ def _starts(
         if not len(rows):
             continue
         points = np.vstack([tried, mean[i]])
-        everything = np.vstack([M.map.X, points])
+        attentive = replace(model, X=np.vstack([model.X, points]), lapse=0.0)
         # every answer about every place that the object might have
         triples = S.triples[rows].astype(np.int64)
         asked = np.repeat(triples[None], len(points), axis=0)
         own = n + np.arange(len(points))
         asked = np.where(asked == n + i, own[:, None, None], asked).reshape(-1, 3)
-        attentive = Map(everything, 0.0, model.kind, model.length, model.alpha)
         chance = attentive.chosen(asked).reshape(len(points), len(rows))
         sides = 2 if model.kind == "closer" else 3
         chance = (1 - lapse[rows]) * chance + lapse[rows] / sides

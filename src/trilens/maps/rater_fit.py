@@ -24,6 +24,7 @@ from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.held_out import Chances, folds_by_question, held_out
 from trilens.maps.laplace import at_most, curvature, enough_answers, maximise_evidence
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
+from trilens.maps.pairs import pointing
 from trilens.maps.rater_weights import RaterWeights, WeighedLikelihood, weighed_likelihood
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import LADDER, MapSettings, alpha_of
@@ -277,8 +278,7 @@ def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeig
     shared, sharper = at.weights.mean(axis=0), at.sharpness.mean()
     X = (at.X - at.X.mean(axis=0)) * np.exp(shared + sharper)
     axes = np.argsort(-X.var(axis=0), kind="stable")
-    X = X[:, axes]
-    X *= np.where(X[np.abs(X).argmax(axis=0), np.arange(len(axes))] < 0, -1.0, 1.0)
+    X = X[:, axes] * pointing(X[:, axes])
     raters = RaterWeights(
         groups.names,
         np.exp(at.weights - shared)[:, axes],

@@ -13,6 +13,7 @@ from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import one_blas_thread
+from trilens.maps.pairs import pointing
 from trilens.statements import Kind
 
 if TYPE_CHECKING:
@@ -180,10 +181,8 @@ def classical_scaling(
     else:
         B = _centred_operator(E, prior)
     values, vectors = _eigenpairs(B, n_components, start, "LA")
-    lengths = np.sqrt(np.clip(values, 0, None))
-    # each column's largest entry is positive: the sign of an eigenvector is arbitrary
-    largest = np.abs(vectors).argmax(axis=0)
-    lengths = lengths * np.where(vectors[largest, np.arange(n_components)] < 0, -1, 1)
+    # the sign of an eigenvector is arbitrary
+    lengths = np.sqrt(np.clip(values, 0, None)) * pointing(vectors)
     return Scaling(vectors * lengths, values, trace)
 
 
@@ -233,20 +232,20 @@ def _eigenpairs(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatA
     n = A.shape[0]
     # products this small lose more to waiting threads than they gain
     with one_blas_thread() if n <= SMOOTHED_OBJECTS else nullcontext():
-        values, vectors = _solved(A, k, start, which)
+        if isinstance(A, np.ndarray) and (n <= _LAPACK_OBJECTS or 3 * k > n):
+            from scipy.linalg import eigh
+
+            values, vectors = eigh(A)
+        else:
+            values, vectors = _by_lanczos(A, k, start, which)
     order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]
     return values[order].astype(np.float64), vectors[:, order].astype(np.float64)
 
 
-def _solved(A: Any, k: int, start: FloatArray, which: Which) -> tuple[AnyArray, AnyArray]:
-    n = A.shape[0]
-    if isinstance(A, np.ndarray) and (n <= _LAPACK_OBJECTS or 3 * k > n):
-        from scipy.linalg import eigh
-
-        values, vectors = eigh(A)
-        return values, vectors
+def _by_lanczos(A: Any, k: int, start: FloatArray, which: Which) -> tuple[AnyArray, AnyArray]:
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+    n = A.shape[0]
     try:
         values, vectors = eigsh(
             A, k=k, which=which, v0=start.astype(A.dtype), tol=1e-4, ncv=min(n, 2 * k + 20)

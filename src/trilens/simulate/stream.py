@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +22,6 @@ from trilens.kinds import Kind
 from trilens.simulate.answers import (
     COMPILED_FROM,
     Ties,
-    Truth,
     TruthLike,
     answered,
     as_truth,
@@ -34,49 +32,6 @@ from trilens.simulate.answers import (
 from trilens.simulate.triples import Chunk, Sampling, design
 from trilens.statements import Statements
 from trilens.statements.value import CheckedNames
-
-
-@dataclass(frozen=True, eq=False)
-class _Simulation:
-    """Which questions are asked, and how they are answered."""
-
-    truth: Truth
-    kind: Kind
-    n_asked: int
-    chunks: Iterator[tuple[int, Chunk]]
-    #: Fixes the answer to every question.
-    key: np.uint64
-    error_rate: float
-    ties: Ties
-    names: tuple[str, ...] | None
-    n_threads: int
-    progress: Progress | None
-
-    def statements(self, triples: Int32Array) -> Statements:
-        return Statements(triples, self.truth.n_objects, self.names, self.kind)
-
-    def answered(self) -> Iterator[Int32Array]:
-        """The chunks' statements, in order; a few chunks are under way at a time."""
-        compiled = self.n_asked >= COMPILED_FROM
-
-        def work(count: int, chunk: Chunk) -> tuple[int, Int32Array]:
-            questions, row = chunk()
-            rates = np.full(len(questions), self.error_rate)
-            u = uniform_of(questions, self.key)
-            triples = answered(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
-            return count, triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
-
-        n_done = 0
-        with pool(self.n_threads) as run:
-            done: Iterator[tuple[int, Int32Array]] = (work(*some) for some in self.chunks)
-            if compiled and self.n_threads > 1:
-                tasks = ((work, *some) for some in self.chunks)
-                done = finished(run, tasks, self.n_threads)
-            for count, triples in done:
-                yield triples
-                n_done += count
-                if self.progress is not None:
-                    self.progress(n_done / self.n_asked)
 
 
 def simulate_statements(
@@ -152,11 +107,10 @@ def simulate_statements(
     >>> simulate_statements(D, 3, error_rate=0.3, random_state=0)
     Statements(3 statements about 4 objects, kind='central')
     """
-    simulation = _simulation(
+    n_asked, parts, made_of = _simulation(
         *(objects, n_statements, kind, sampling, error_rate, noise_param, ties, random_state),
         *(metric, names, groups, n_threads, progress),
     )
-    n_asked = simulation.n_asked
     try:
         triples = np.empty((n_asked, 3), dtype=np.int32)
     except (MemoryError, ValueError):
@@ -164,10 +118,10 @@ def simulate_statements(
             f"{n_asked:,} statements do not fit in memory; use stream_statements"
         ) from None
     m = 0
-    for part in simulation.answered():
+    for part in parts:
         triples[m : m + len(part)] = part
         m += len(part)
-    return simulation.statements(triples if m == n_asked else triples[:m].copy())
+    return made_of(triples if m == n_asked else triples[:m].copy())
 
 
 def stream_statements(
@@ -199,27 +153,27 @@ def stream_statements(
     [500, 500, 140]
     """
     chunk_rows = whole_number("chunk_rows", chunk_rows, least=1)
-    simulation = _simulation(
+    _, parts, made_of = _simulation(
         *(objects, n_statements, kind, sampling, error_rate, noise_param, ties, random_state),
         *(metric, names, groups, n_threads, progress),
     )
-    return _regrouped(simulation, chunk_rows)
+    return (made_of(part) for part in _regrouped(parts, chunk_rows))
 
 
-def _regrouped(simulation: _Simulation, chunk_rows: int) -> Iterator[Statements]:
+def _regrouped(parts: Iterator[Int32Array], chunk_rows: int) -> Iterator[Int32Array]:
     kept: list[Int32Array] = []
     n_kept = 0
-    for part in simulation.answered():
+    for part in parts:
         kept.append(part)
         n_kept += len(part)
         if n_kept >= chunk_rows:
             ready = np.concatenate(kept)
             whole = n_kept - n_kept % chunk_rows
             for start in range(0, whole, chunk_rows):
-                yield simulation.statements(ready[start : start + chunk_rows].copy())
+                yield ready[start : start + chunk_rows].copy()
             kept, n_kept = [ready[whole:].copy()], n_kept - whole
     if n_kept:
-        yield simulation.statements(np.concatenate(kept))
+        yield np.concatenate(kept)
 
 
 def _simulation(
@@ -236,7 +190,8 @@ def _simulation(
     groups: ArrayLike | None,
     n_threads: int | None,
     progress: Progress | None,
-) -> _Simulation:
+) -> tuple[int, Iterator[Int32Array], Callable[[Int32Array], Statements]]:
+    """The number of questions, what is answered to them, and what makes statements of it."""
     check_answers(kind, ties, error_rate)
     truth = as_truth(objects, metric)
     # a child, because a stream draws as it goes and its parent may be drawn from in between
@@ -256,6 +211,29 @@ def _simulation(
         )
     check_progress(progress)
     threads = thread_count(n_threads)
-    return _Simulation(
-        truth, kind, n_asked, chunks, key, error_rate, ties, named, threads, progress
-    )
+    compiled = n_asked >= COMPILED_FROM
+
+    def work(count: int, chunk: Chunk) -> tuple[int, Int32Array]:
+        questions, row = chunk()
+        rates = np.full(len(questions), error_rate)
+        u = uniform_of(questions, key)
+        triples = answered(truth, questions, row, u, rates, kind, ties, compiled)
+        return count, triples[triples[:, 0] >= 0] if ties == "drop" else triples
+
+    def parts() -> Iterator[Int32Array]:
+        """The chunks' statements, in order; a few chunks are under way at a time."""
+        n_done = 0
+        with pool(threads) as run:
+            done: Iterator[tuple[int, Int32Array]] = (work(*some) for some in chunks)
+            if compiled and threads > 1:
+                done = finished(run, ((work, *some) for some in chunks), threads)
+            for count, triples in done:
+                yield triples
+                n_done += count
+                if progress is not None:
+                    progress(n_done / n_asked)
+
+    def made_of(triples: Int32Array) -> Statements:
+        return Statements(triples, truth.n_objects, named, kind)
+
+    return n_asked, parts(), made_of
