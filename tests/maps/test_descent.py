@@ -47,18 +47,12 @@ def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weig
 
 def test_near_a_known_map_a_fit_takes_few_steps(monkeypatch):
     points, asked = 2 * gaussian(14, 2, random_state=3).points, []
-    S, again = (
-        simulate_statements(
-            points, 2000, "odd", error_rate=0.2, sampling="replacement", random_state=i
-        )
-        for i in (3, 4)
-    )
+    options = {"kind": "odd", "error_rate": 0.2, "sampling": "replacement"}
+    S, again = (simulate_statements(points, 2000, random_state=i, **options) for i in (3, 4))
     M = ChoiceMap(2, l2=0.1, lapses=0.2).fit(S)
     best = M.fit_.refit(again, start=M.embedding_, tol=1e-12)
     real = AnswerLikelihood.__call__
-    monkeypatch.setattr(
-        AnswerLikelihood, "__call__", lambda *given: asked.append(1) or real(*given)
-    )
+    monkeypatch.setattr(AnswerLikelihood, "__call__", lambda *x: asked.append(1) or real(*x))
     near = fit_near(again, M.fit_.map, 0.1)
     losses = [
         0.1 * (model.X**2).sum() - np.log(model.chosen(again.triples)).sum()

@@ -129,29 +129,22 @@ def test_bad_input_is_one_clear_line(estimator, S, says):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        ([[0.5, 1, 2, 3]], "integer object ids"),
-        ([[0, 1, 2]], r"\(m, 4\) array"),
-        ([[0, 1, 2, 3]], "not all from 0 to 2"),
-    ],
-)
-def test_bad_comparisons_are_refused(rows, says):
-    with pytest.raises(StatementError, match=says):
-        Comparisons(rows, n_objects=3)
-
-
 def test_violations_are_strict_and_need_coordinates_for_every_object():
     X = [[0.0], [1.0], [-1.0]]
-    assert violations(X, [[0, 1, 2]], kind="closer") == 1
-    assert violations(X, Statements([[0, 1, 2]], kind="central")) == 0
+    assert violations(X, ONE, kind="closer") == 1
+    assert violations(X, Statements(ONE, kind="central")) == 0
     assert violations(X, [[0, 1, 1, 2], [1, 2, 0, 2]]) == 0.5
     assert violations(X, np.empty((0, 3), int)) == 0
     with pytest.raises(ParameterError, match="about 4 objects, but only 3 are in the embedding"):
         violations(X, [[0, 1, 3]], kind="closer")
     with pytest.raises(ParameterError, match=r"\(n, d\)"):
-        violations([0.0, 1.0, 2.0], [[0, 1, 2]], kind="closer")
+        violations([0.0, 1.0, 2.0], ONE, kind="closer")
+    with pytest.raises(StatementError, match="not all from 0 to 2"):
+        Comparisons([[0, 1, 2, 3]], n_objects=3)
+    with pytest.raises(StatementError, match="integer object ids"):
+        Comparisons([[0.5, 1, 2, 3]])
+    with pytest.raises(StatementError, match=r"\(m, 4\) array"):
+        Comparisons(ONE)
 
 
 @pytest.mark.parametrize("Estimator", ALL)

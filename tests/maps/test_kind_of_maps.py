@@ -24,6 +24,12 @@ MAPS = (
     tl.TSTE(2, l2=0.01),
     tl.GNMDS(2),
 )
+OTHERS = (
+    tl.MapClustering(2),
+    tl.MapOutlierDetector(n=2),
+    tl.LensDepthOutlierDetector(),
+    tl.KRNGClustering(2),
+)
 
 
 def name(estimator):
@@ -55,18 +61,7 @@ def test_an_array_without_a_kind_is_refused_where_kinds_differ(estimator):
     assert (cross_val_score(with_kind, CLOSER.triples, cv=3) > 0.85).all()
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        *MAPS,
-        tl.LensMap(2),
-        tl.MapClustering(2),
-        tl.MapOutlierDetector(n=2),
-        tl.LensDepthOutlierDetector(),
-        tl.KRNGClustering(2),
-    ],
-    ids=name,
-)
+@pytest.mark.parametrize("estimator", [*MAPS, tl.LensMap(2), *OTHERS], ids=name)
 def test_kind_must_agree_with_the_statements(estimator):
     with pytest.raises(KindError, match="kind is 'odd', but the statements are of kind central"):
         clone(estimator).set_params(kind="odd").fit(CENTRAL)

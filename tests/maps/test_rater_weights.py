@@ -222,9 +222,9 @@ def test_neither_rows_objects_nor_the_names_of_raters_matter():
 
 def test_a_known_lapse_stays(study):
     S, *_ = study
-    M = ChoiceMap(2, l2=0.03, lapses=0.2, raters="weights").fit(S)
-    assert M.lapse_ == 0.2
-    assert M.rater_lapses_ == {}
-    one = ChoiceMap(2, l2=0.03, lapses="one", raters="weights").fit(S)
-    assert one.rater_lapses_ == {}
+    known, one = (
+        ChoiceMap(2, l2=0.03, lapses=lapses, raters="weights").fit(S) for lapses in (0.2, "one")
+    )
+    assert known.rater_lapses_ == one.rater_lapses_ == {}
+    assert known.lapse_ == 0.2
     assert 0 < one.lapse_ < 0.3

@@ -77,9 +77,7 @@ def test_the_fit_of_large_files_is_that_of_the_same_answers_in_memory(large: tl.
 
 
 @pytest.mark.parametrize("first", ["", "eve"])  # some are not known, or all are
-def test_raters_of_large_files_count_as_in_memory(
-    tmp_path: Path, monkeypatch, first: str
-) -> None:
+def test_raters_of_large_files_count_as_in_memory(tmp_path: Path, monkeypatch, first: str) -> None:
     points = np.random.default_rng(0).standard_normal((14, 2))
     S = tl.simulate_statements(points, 900, sampling="replacement", error_rate=0.2)
     raters = np.array(["bob", first, "ann", "Zoë", "10", "9"])[np.arange(900) % 6]

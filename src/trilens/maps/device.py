@@ -15,22 +15,17 @@ from trilens._parameters import wrong
 from trilens._typing import AnyArray
 
 
-def is_on_device(device: Any) -> bool:
-    """Whether a fit asks for a device; the name is checked, and CuPy is not loaded.
+def open_device(device: Any) -> Device | None:
+    """The device of this name, None for the compiled loops; or a line that says why it is missing.
 
-    >>> [is_on_device(device) for device in (None, "cpu", "numpy", "cuda:1")]
-    [False, False, True, True]
+    >>> [open_device(device) for device in (None, "cpu")], open_device("numpy").number
+    ([None, None], None)
     """
     if device is None or (isinstance(device, str) and device == "cpu"):
-        return False
+        return None
     if not isinstance(device, str) or not re.fullmatch(r"numpy|cuda(:\d+)?", device):
         allowed = "'cpu', 'cuda', 'cuda:0' and so on, or 'numpy' to try that code without a GPU"
         raise wrong("ChoiceMap: device", device, allowed)
-    return True
-
-
-def open_device(device: str) -> Device:
-    """The device of this name, or one line that says why there is none."""
     if device == "numpy":
         return Device()
     from trilens.exact.devices import open_cupy
@@ -77,10 +72,10 @@ class Device:
             raise gpu_failure(error, what) from error
 
     @contextmanager
-    def opened(self) -> Iterator[Device]:
-        """This device, whose memory is given back at the end."""
+    def opened(self) -> Iterator[None]:
+        """The memory of this device is given back at the end."""
         try:
-            yield self
+            yield
         finally:
             if self.number is not None:
                 with self.xp.cuda.Device(self.number):

@@ -383,7 +383,8 @@ def read_new_features(
                 f"{', '.join(parts)}"
             )
         parts = {name: parts[name] for name in features.names}
-    tables, names = [], None
+    names: list[str] | None = None
+    found = []
     for (name, part), block in zip(parts.items(), features.blocks, strict=True):
         what = "features" if name == ONE_BLOCK else f"features {name!r}"
         called, rows = _table(part, what)
@@ -392,10 +393,7 @@ def read_new_features(
                 f"{what} have {rows.shape[1]:,} columns; the map was fitted with "
                 f"{block.rows.shape[1]:,}"
             )
-        tables.append((called, rows))
         names = called if names is None else names
-    found = []
-    for (called, rows), block in zip(tables, features.blocks, strict=True):
         if names is not None and called is not None and called != names:
             rows, known = _by_name(called, rows, names, "features")
         else:

@@ -28,7 +28,7 @@ from trilens.maps.descent import (
     principal_axes,
     without_unseen,
 )
-from trilens.maps.device import is_on_device, open_device
+from trilens.maps.device import open_device
 from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.maps.map import Map, check_components
@@ -77,8 +77,7 @@ class How:
         whole_number("max_iter", self.max_iter, least=1)
         real_number("tol", self.tol, 0)
         threads_of(self.n_jobs)
-        if is_on_device(self.device):
-            open_device(str(self.device))  # not only once everything else is chosen
+        open_device(self.device)  # not only once everything else is chosen
         if self.init is not None:
             if self.n_components is None:
                 raise ParameterError(

@@ -33,7 +33,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.kinds import Kind, n_answers, sides, sign
-from trilens.maps.device import ON_PROCESSOR, Device, is_on_device, open_device
+from trilens.maps.device import ON_PROCESSOR, Device, open_device
 from trilens.maps.pairs import (
     ODDS_RANGE,
     ArrayRuler,
@@ -403,9 +403,10 @@ def likelihood(
     device : str, optional
         A GPU, as `ChoiceMap` takes it.
     """
-    if is_on_device(device):
+    opened = open_device(device)
+    if opened is not None:
         work = Work.of(choices.n_comparisons, compiled=False)
-        with open_device(str(device)).opened() as opened:
+        with opened.opened():
             found = AnswerLikelihood(choices, work, opened, on_device=True)
             yield found.measuring(length, alpha)
         return

@@ -34,9 +34,7 @@ class HeldRows:
     def parts(self) -> list[HeldRows]:
         """The same in parts that a thread can take."""
         many = max(1, -(-len(self.triples) // _ROWS))
-        cut = np.array_split(np.arange(len(self.triples)), many)
-        ends = [(rows[0], rows[-1] + 1) if len(rows) else (0, 0) for rows in cut]
-        return [HeldRows(self.kind, self.triples[low:high]) for low, high in ends]
+        return [HeldRows(self.kind, rows) for rows in np.array_split(self.triples, many)]
 
 
 #: What a task is about.

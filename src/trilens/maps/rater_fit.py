@@ -56,12 +56,10 @@ class WeighedMap:
 
     #: (n, d).
     X: FloatArray
-    #: (R,) and (R, d): logarithms.
-    sharpness: FloatArray
-    weights: FloatArray
-    #: 0 for what all raters share.
-    sharpness_spread: float
-    spread: FloatArray
+    #: (R, d + 1): the logarithms of the sharpness and of the weights.
+    own: FloatArray
+    #: (d + 1,): of these; 0 for what all raters share.
+    spreads: FloatArray
     #: (R + 1,): of each rater, and of those who are not known.
     lapse: FloatArray
     l2: float
@@ -75,33 +73,26 @@ class WeighedMap:
         """Raters who see alike; with ``weighed`` not only their sharpness may differ."""
         d = X.shape[1]
         # on a line a weight is a sharpness
-        spread = np.full(d, _START if weighed and d > 1 else 0.0)
-        return cls(
-            X,
-            np.zeros(n_raters),
-            np.zeros((n_raters, d)),
-            _START,
-            spread,
-            np.full(n_raters + 1, lapse),
-            l2,
-        )
+        spreads = np.append(_START, np.full(d, _START if weighed and d > 1 else 0.0))
+        return cls(X, np.zeros((n_raters, d + 1)), spreads, np.full(n_raters + 1, lapse), l2)
 
     @property
     def stretch(self) -> FloatArray:
         """(R + 1, d)."""
-        own = np.exp(self.sharpness[:, None] + self.weights)
+        own = np.exp(self.own[:, :1] + self.own[:, 1:])
         return np.vstack([own, np.ones(own.shape[1])])
-
-    @property
-    def spreads(self) -> FloatArray:
-        """(d + 1,): that of the sharpness, and those of the weights."""
-        return np.append(self.sharpness_spread, self.spread)
 
     @property
     def standard(self) -> FloatArray:
         """(R, d + 1): the logarithms in units of their spreads."""
-        own = np.column_stack([self.sharpness, self.weights])
-        return np.divide(own, self.spreads, out=np.zeros_like(own), where=self.spreads > 0)
+        still = np.zeros_like(self.own)
+        return np.divide(self.own, self.spreads, out=still, where=self.spreads > 0)
+
+    def bent(self, H: FloatArray) -> FloatArray:
+        """(R, d + 1, d + 1): how the loss bends in these, by the information of log stretches."""
+        d = H.shape[1]
+        A = np.column_stack([np.ones(d), np.eye(d)]) * self.spreads
+        return np.asarray(A.T @ H @ A + np.eye(d + 1))
 
 
 def fit_weights(f: WeighedLikelihood, at: WeighedMap) -> WeighedMap:
@@ -110,7 +101,7 @@ def fit_weights(f: WeighedLikelihood, at: WeighedMap) -> WeighedMap:
         at = _fit_given_spreads(f, at, _FEW_ITER, _ROUGH)
         spreads = _learn_spreads(f, at)
         moved = np.abs(spreads - at.spreads).max()
-        at = replace(at, sharpness_spread=float(spreads[0]), spread=spreads[1:])
+        at = replace(at, spreads=spreads)
         if moved < _STILL:
             break
     return at
@@ -143,11 +134,9 @@ def _evidence(f: WeighedLikelihood, at: WeighedMap) -> float:
     By Laplace's method, for either as if the other were known.
     """
     seen, scale = f.levelled(at.stretch)
-    X, lapse, d = at.X * scale, at.lapse[f.rater], len(at.spread)
+    X, lapse = at.X * scale, at.lapse[f.rater]
     value = -seen(X, lapse)[0] - at.l2 * float((X * X).sum()) - 0.5 * float((at.standard**2).sum())
-    A = np.column_stack([np.ones(d), np.eye(d)]) * at.spreads
-    H = A.T @ seen.of_raters(X, lapse) @ A + np.eye(d + 1)
-    value -= 0.5 * float(np.linalg.slogdet(H)[1].sum())
+    value -= 0.5 * float(np.linalg.slogdet(at.bent(seen.of_raters(X, lapse)))[1].sum())
     if at.l2 > 0:
         bent = curvature(seen.of_places(), seen.prior, seen.places(X), lapse, at.l2)
         value -= 0.5 * (bent.log_det - X.size * np.log(2 * at.l2))
@@ -157,7 +146,7 @@ def _evidence(f: WeighedLikelihood, at: WeighedMap) -> float:
 def _fit_given_spreads(
     f: WeighedLikelihood, at: WeighedMap, max_iter: int, tol: float
 ) -> WeighedMap:
-    (n, d), R, l2 = at.X.shape, len(at.sharpness), at.l2
+    (n, d), R, l2 = at.X.shape, len(at.own), at.l2
     lapse, spreads, cut = at.lapse[f.rater], at.spreads, at.X.size
     nobody = np.ones(d)
 
@@ -176,12 +165,10 @@ def _fit_given_spreads(
         return value, np.append(in_map + 2 * l2 * mean * X, slope)
 
     found = minimise(loss, np.append(at.X, at.standard), max_iter, tol)
-    own = found.X[cut:].reshape(R, d + 1) * spreads
     return replace(
         at,
         X=found.X[:cut].reshape(n, d),
-        sharpness=own[:, 0],
-        weights=own[:, 1:],
+        own=found.X[cut:].reshape(R, d + 1) * spreads,
         n_iter=at.n_iter + found.n_iter,
         converged=found.converged,
     )
@@ -189,12 +176,11 @@ def _fit_given_spreads(
 
 def _learn_spreads(f: WeighedLikelihood, at: WeighedMap) -> FloatArray:
     """The spreads of larger evidence: those of the logarithms, by how far these are known."""
-    (R, d), spreads = at.weights.shape, at.spreads
+    spreads = at.spreads
     H = f.stretched(at.stretch).of_raters(at.X, at.lapse[f.rater])
-    A = np.column_stack([np.ones(d), np.eye(d)]) * spreads
-    variance = np.linalg.inv(A.T @ H @ A + np.eye(d + 1)).diagonal(axis1=1, axis2=2)
+    variance = np.linalg.inv(at.bent(H)).diagonal(axis1=1, axis2=2)
     # one rater's worth is what they have in common
-    known = (R - 1) * np.maximum(1 - variance.mean(axis=0), 1e-2)
+    known = (len(at.own) - 1) * np.maximum(1 - variance.mean(axis=0), 1e-2)
     factor = np.clip((at.standard**2).sum(axis=0) / known, _SLOWEST, _FASTEST)
     learnt: FloatArray = np.where(spreads > 0, np.clip(spreads * factor**0.5, _LEAST, _MOST), 0.0)
     return learnt
@@ -275,16 +261,18 @@ def fit_raters(
 
 def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeights]:
     """Centered coordinates, the widest axis first; each points to where it is largest."""
-    shared, sharper = at.weights.mean(axis=0), at.sharpness.mean()
+    sharpness, weights = at.own[:, 0], at.own[:, 1:]
+    shared, sharper = weights.mean(axis=0), sharpness.mean()
+    spreads = np.where(at.spreads > _LEAST, at.spreads, 0.0)
     X = (at.X - at.X.mean(axis=0)) * np.exp(shared + sharper)
     axes = np.argsort(-X.var(axis=0), kind="stable")
     X = X[:, axes] * pointing(X[:, axes])
     raters = RaterWeights(
         groups.names,
-        np.exp(at.weights - shared)[:, axes],
-        np.exp(at.sharpness - sharper),
-        np.where(at.spread > _LEAST, at.spread, 0.0)[axes],
-        at.sharpness_spread if at.sharpness_spread > _LEAST else 0.0,
+        np.exp(weights - shared)[:, axes],
+        np.exp(sharpness - sharper),
+        spreads[1:][axes],
+        float(spreads[0]),
         at.lapse[:-1],
     )
     return ChoiceFit(X, at.lapse, np.nan, at.n_iter, at.converged), raters
