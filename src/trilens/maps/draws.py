@@ -344,13 +344,11 @@ def _solve(
     first = np.maximum(size, 1e-300)
     for _ in range(_MOST_STEPS):
         turned = np.float32(scale) * times(way)
-        if prior is None:
-            turned += np.float32(held) * way
-        else:
+        pull = way
+        if prior is not None:
             flat = way.reshape(len(way), -1)
-            turned += np.float32(held) * (prior.precision.astype(np.float32) @ flat).reshape(
-                way.shape
-            )
+            pull = (prior.precision.astype(np.float32) @ flat).reshape(way.shape)
+        turned += np.float32(held) * pull
         curved = np.einsum("nik,nik->k", way, turned, dtype=np.float64)
         step = np.where(curved > 0, size / np.maximum(curved, 1e-300), 0.0).astype(np.float32)
         found += step * way

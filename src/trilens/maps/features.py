@@ -483,14 +483,13 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
     named = None
     if hasattr(given, "iloc"):
         columns = {str(name): given.iloc[:, i] for i, name in enumerate(given.columns)}
-        kinds = {name: one.dtype.kind for name, one in columns.items()}
         index = np.asarray(given.index)
         named = None if counts_up(index) else numbers_or_text(index).astype(str).tolist()
     else:
         called = list(getattr(given, "column_names", None) or given.columns)
         columns = {str(name): np.asarray(plain(given[name])) for name in called}
-        kinds = {name: one.dtype.kind for name, one in columns.items()}
-    texts = [name for name, kind in kinds.items() if kind not in "biuf" or _is_name(name)]
+    numeric = [name for name, one in columns.items() if one.dtype.kind in "biuf"]
+    texts = [name for name in columns if name not in numeric or _is_name(name)]
     by = next((name for name in texts if _is_name(name)), None)
     if by is None and named is None and len(texts) == 1:
         by = texts[0]
@@ -545,8 +544,7 @@ def _by_name(
         if name in row_of:
             raise _refused(f"{what}: object {name!r} has two rows; give it one")
         row_of[name] = i
-    found = [row_of.get(name, -1) for name in objects]
-    at = np.array(found, dtype=np.int64)
+    at = np.array([row_of.get(name, -1) for name in objects], dtype=np.int64)
     if (at < 0).all():
         raise _refused(
             f"{what}: none of the {len(objects):,} objects ({_listed(objects)}) is among the "
@@ -554,7 +552,7 @@ def _by_name(
         )
     asked = set(objects)
     strange = [name for name in names if name not in asked]
-    missing = [name for name, i in zip(objects, found, strict=True) if i < 0]
+    missing = [name for name in objects if name not in row_of]
     if strange and missing:
         import warnings
 
@@ -566,9 +564,7 @@ def _by_name(
             f"({_listed(strange)}); check the names",
             stacklevel=2,
         )
-    picked = rows[np.maximum(at, 0)]
-    picked, known = _checked(picked, what, at >= 0)
-    return picked, known
+    return _checked(rows[np.maximum(at, 0)], what, at >= 0)
 
 
 def _checked(rows: Any, what: str, known: BoolArray | None = None) -> tuple[Any, BoolArray]:

@@ -136,11 +136,11 @@ def as_truth(objects: TruthLike, metric: str = "euclidean") -> Truth:
         )
     if not isinstance(metric, str):
         raise wrong("metric", metric, "the name of a metric")
+    if len(values) < 3:
+        raise ParameterError(f"there are {len(values)} objects; a statement needs 3 or more")
     if metric == "precomputed" or (not is_points and values.shape[0] == values.shape[1]):
         return Truth(_checked_matrix(values), precomputed=True)
     points = np.ascontiguousarray(values, dtype=np.float64)
-    if len(points) < 3:
-        raise ParameterError(f"there are {len(points)} objects; a statement needs 3 or more")
     if not np.isfinite(points).all():
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise ParameterError(f"point {row} has a coordinate that is not a finite number")
@@ -203,8 +203,6 @@ def _checked_matrix(values: AnyArray) -> AnyArray:
     from trilens.exact import check_dissimilarities
 
     D = check_dissimilarities(values)
-    if len(D) < 3:
-        raise ParameterError(f"there are {len(D)} objects; a statement needs 3 or more")
     return np.ascontiguousarray(D if D.dtype.char in _KERNEL_TYPES else D.astype(np.float64))
 
 
