@@ -107,7 +107,7 @@ def test_a_loaded_fit_is_the_saved_one(tmp_path):
     assert tl.medoid(tmp_path / "study.fit").to_dict() == M.fit_.medoid().to_dict()
     for name in ("place_cov", "draws", "asked", "dispersion", "plane"):
         np.testing.assert_array_equal(getattr(L, name), getattr(M.fit_, name))
-    for name in ("names", "error_rate_interval", "violations", "log_likelihood"):
+    for name in ("names", "kind", "error_rate_interval", "violations", "log_likelihood"):
         assert getattr(L, name) == getattr(M.fit_, name), name
     assert L.raters.lapses == M.rater_lapses_
     assert L.raters.intervals == M.rater_lapse_intervals_

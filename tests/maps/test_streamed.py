@@ -125,8 +125,9 @@ def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
     S, fitted = given.read(), Map(2).fit(given)
     assert np.array_equal(fitted.embedding_, Map(2).fit(S).embedding_)
     assert fitted.score(given) == fitted.score(S)
-    share = tl.violations(fitted.embedding_, S)
-    assert tl.violations(fitted.embedding_, given, kind="central") == share
+    share = tl.violations(fitted.embedding_, given, kind="central")
+    for same in (S, S.to_frame()):
+        assert tl.violations(fitted.embedding_, same) == share
 
 
 # ---- sums over statements -------------------------------------------------------------------
