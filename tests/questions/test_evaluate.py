@@ -14,8 +14,9 @@ import trilens as tl
 from people import draw_questions, right, say, survey
 from trilens.agreement import agreement_between
 from trilens.errors import DissimilarityError, ParameterError, StatementError
-from trilens.questions.evaluate.evaluation import Yardstick, compare_all
+from trilens.questions.evaluate.evaluation import AnswerClusters, Yardstick, compare_all
 from trilens.statements import Statements
+from trilens.statements.combine import questions
 
 RNG = np.random.default_rng(3)
 POINTS = RNG.standard_normal((20, 2))
@@ -86,30 +87,29 @@ def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
     assert perfect.log_loss < guess.log_loss <= guess.chance_log_loss
 
 
-def test_equal_models_do_not_differ(answers):
-    one = tl.evaluate(answers, embedding=POINTS, name="one", yardstick=NO_CEILING)
-    two = tl.evaluate(answers, embedding=3 * POINTS, name="two", yardstick=NO_CEILING)
-    found = tl.compare_models([one, two]).differences[0]
-    assert (found.difference, found.p_value) == (0.0, 1.0)
-
-
 def test_where_models_differ_is_told():
     S = survey(POINTS, raters=20, per=150, blind=0.0, sharp=20, seed=4)
     moved = POINTS.copy()
     moved[7] = -3 * moved[7] + 2
-    good, bad = (
-        tl.evaluate(S, embedding=X, name=name, yardstick=NO_CEILING)
-        for X, name in ((POINTS, "good"), (moved, "bad"))
+    models = {"good": POINTS, "bad": moved, "same": 3 * POINTS}
+    good, bad, same = (
+        tl.evaluate(S, embedding=X, name=name, yardstick=NO_CEILING) for name, X in models.items()
     )
     assert tl.compare_models([bad, good]).differences[0].objects[0].object == "7"
+    none = tl.compare_models([good, same]).differences[0]
+    assert (none.difference, none.p_value) == (0.0, 1.0)
+    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10), kind="central")
+    X = np.array([[0.0], [-1.0], [1.0]])
+    models = [tl.evaluate(S, embedding=X[i], name=str(i)) for i in ([0, 1, 2], [1, 0, 2])]
+    found = tl.compare_models(models).differences[0]
+    assert (found.difference, found.low, found.high) == (1.0, 1.0, 1.0)
+    assert found.p_value == 1.0  # one question says nothing about others
 
 
 def test_answers_of_the_model_itself(answers):
     D = _distances(POINTS, "euclidean")
     scores = _plain_loop(answers, D)
     # the model's own answers, once for each question
-    from trilens.statements.combine import questions
-
     _, _, triple = questions(answers)
     said = say(triple, right(POINTS, triple, answers.kind), answers.kind)
     model = Statements(said, 20, kind=answers.kind)
@@ -130,13 +130,10 @@ UNLIKE = np.arange(16.0).reshape(4, 4)
     [
         ({"distances": pd.DataFrame(SQUARE, list("abcd"), list("abcx"))}, "columns of the dist"),
         ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "lack 4 of 4"),
-        ({"distances": pd.DataFrame(SQUARE, list("aabc"), list("abcd"))}, "'a' appears twice"),
-        ({"embedding": pd.DataFrame(UNLIKE, list("wxyz"))}, "has none of the objects"),
         ({"embedding": pd.DataFrame(UNLIKE, list("abca"))}, "'a' appears twice"),
         ({"embedding": pd.DataFrame(UNLIKE, [3, 1, 2, 0])}, "has none of the objects"),
         ({"embedding": SQUARE}, "give it as distances="),
         ({"embedding": SQUARE + 1e-9 * UNLIKE}, "give it as distances="),
-        ({"embedding": pd.DataFrame(SQUARE, list("abcd"), list("abcd"))}, "give it as distances="),
         ({"embedding": pd.DataFrame(SQUARE, list("abcd"), list("abcd"))[list("dcba")]}, "give it"),
         ({"models": {"one": SQUARE}}, "give it as distances="),
         ({"models": {}}, "a dict from names to embeddings"),
@@ -144,8 +141,6 @@ UNLIKE = np.arange(16.0).reshape(4, 4)
         ({"models": {"a": UNLIKE}, "embedding": UNLIKE}, "either a dict of models or one of"),
         ({"distances": SQUARE, "aligned": True}, "only vectors can be aligned"),
         ({"embedding": {"a": [0], "b": [1], "c": [2]}}, "lacks 1 of 4 objects: 'd'; add them"),
-        ({"embedding": {"x": [0], "y": [1]}}, "has none of the objects"),
-        ({"embedding": np.zeros((3, 2))}, "a row for each of the 4 objects"),
         ({"embedding": [[0, 1], [2, np.nan], [1, 1], [0, 0]]}, "'b' has NaN"),
         ({"embedding": np.eye(4) * [1, 1, 0, 1], "metric": "cosine"}, "'c' is zero"),
         ({"embedding": np.eye(4), "metric": "manhattan"}, "euclidean, cosine, dot"),
@@ -157,16 +152,9 @@ UNLIKE = np.arange(16.0).reshape(4, 4)
         ({"distances": SQUARE * np.nan}, "finite"),
         ({"distances": -SQUARE}, "'a' and 'b' is -1; distances must be 0 or more"),
         ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
-        (
-            {"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"], kind="central")},
-            "no answer to 2 of 2",
-        ),
-        (
-            {"answers": Statements([[0, 1, 2]], names=["x", "y", "z"], kind="central")},
-            "other objects",
-        ),
+        ({"answers": Statements([list("abd")], names=list("abcd"))}, "no answer to 2 of 2"),
+        ({"answers": Statements([list("xyz")])}, "other objects"),
         ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
-        ({}, "give one of"),
         ({"embedding": np.eye(4), "distances": SQUARE}, "give one of"),
     ],
 )
@@ -189,13 +177,9 @@ def test_what_cannot_be_compared():
     ):
         with pytest.raises(ParameterError, match=words):
             tl.compare_models(given)
-
-
-def test_without_repeats_no_ceiling_is_guessed():
-    alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"], kind="central")
-    found = tl.evaluate(alone, embedding=np.eye(3))
-    assert (found.ceiling, found.of_ceiling, found.agreement) == (None, None, None)
-    assert "from one rater" in found.no_ceiling
+    one_rater = Statements([[0, 1, 2]] * 2, raters=["x", "x"], kind="central")
+    alone = tl.evaluate(one_rater, embedding=np.eye(3))
+    assert (alone.ceiling, alone.of_ceiling, alone.agreement) == (None, None, None)
 
 
 def _crossed(questions, raters, seed=0):
@@ -229,8 +213,6 @@ def test_raters_who_share_questions_do_not_make_more_of_them():
 
 
 def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
-    from trilens.questions.evaluate.evaluation import AnswerClusters
-
     rng = np.random.default_rng(0)
     raters, questions = 9, 40
     table = rng.random((raters, questions)) + rng.normal(size=(raters, 1))
@@ -263,7 +245,7 @@ def _unequal(amounts, seed, lapses=0.5):
 
 
 @pytest.mark.parametrize(
-    "amounts", [[600] + [55] * 11, [400 // k for k in range(1, 13)], [100] * 12, [150] * 5]
+    "amounts", [[600] + [55] * 11, [400 // k for k in range(1, 13)], [150] * 5]
 )
 def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
     held = []
@@ -276,18 +258,19 @@ def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
     assert sum(held) >= 2
 
 
-def test_one_rater_who_gave_much_is_named_as_the_reason():
-    S, _ = _unequal([600] + [55] * 11, 0)
+@pytest.mark.parametrize(
+    ("amounts", "unit", "caution"),
+    [
+        ([600] + [55] * 11, "rater", "one rater gave 50% of the answers, more than a fifth"),
+        ([100] * 4, "rater", None),
+        ([100] * 2, "question", "the answers are of 2 raters: intervals are about other questions"),
+    ],
+)
+def test_for_whom_the_interval_is_not_is_said(amounts, unit, caution):
+    S, _ = _unequal(amounts, 0)
     found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
-    assert found.caution.startswith("one rater gave 50% of the answers, more than a fifth")
-    S, _ = _unequal([100] * 4, 0)
-    assert tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING).caution is None
-    S, _ = _unequal([100] * 2, 0)
-    found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
-    assert (found.unit, found.to_dict()["caution"]) == (
-        "question",
-        "the answers are of 2 raters: intervals are about other questions to the same raters",
-    )
+    assert found.unit.startswith(unit)
+    assert found.caution == caution or found.caution.startswith(caution)
 
 
 @pytest.mark.parametrize("amounts", [[600] + [55] * 11, [100] * 5])
@@ -306,15 +289,6 @@ def test_models_that_are_equally_good_are_seldom_told_apart(amounts):
     assert stats.combine_pvalues(p_values).pvalue > 0.001
 
 
-def test_equal_differences_are_tested_too():
-    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10), kind="central")
-    X = np.array([[0.0], [-1.0], [1.0]])
-    models = [tl.evaluate(S, embedding=X[i], name=str(i)) for i in ([0, 1, 2], [1, 0, 2])]
-    found = tl.compare_models(models).differences[0]
-    assert (found.difference, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert found.p_value == 1.0  # one question says nothing about others
-
-
 def test_answers_without_a_rater_are_not_of_one_rater():
     S = _crossed(15, 6)
     who = np.array(S.raters)
@@ -324,10 +298,10 @@ def test_answers_without_a_rater_are_not_of_one_rater():
     assert (found.raters, plain.raters, found.unit) == (4, 6, "rater and question")
     assert found.agreement == pytest.approx(plain.agreement)
     assert found.agreement == tl.reliability(blank).ceiling
-    none = tl.evaluate(
-        Statements(S.triples, 20, raters=[""] * len(S), kind="central"), embedding=POINTS
+    none, bare = (
+        tl.evaluate(Statements(S.triples, 20, raters=who, kind="central"), embedding=POINTS)
+        for who in ([""] * len(S), None)
     )
-    bare = tl.evaluate(Statements(S.triples, 20, kind="central"), embedding=POINTS)
     assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
     assert none.ceiling == bare.ceiling
     # nor do questions that were chosen count for the ceiling
@@ -350,18 +324,19 @@ def test_tables_are_aligned_by_their_names():
     assert plain.accuracy == found(S, embedding=POINTS).accuracy
     assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
     rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
-    frame = pd.DataFrame(D, names, names).iloc[rows, columns]
-    by_name = found(distances=frame)
-    assert (by_name.accuracy, by_name.matched) == (plain.accuracy, "objects matched by name")
-    assert found(distances=pd.DataFrame(D)).accuracy == plain.accuracy
-    vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
-    vectors["object"] = [names[i] for i in rows]
-    assert found(embedding=vectors).accuracy == plain.accuracy
-    assert found(embedding=pd.DataFrame(POINTS)).matched == plain.matched
-    indexed = pd.DataFrame(POINTS[rows], index=[names[i] for i in rows])
-    assert found(embedding=indexed).accuracy == plain.accuracy
-    others = {names[i]: POINTS[i] for i in rows} | {"another": [0.0, 0.0]}
-    assert found(embedding=others).accuracy == plain.accuracy
+    own = [names[i] for i in rows]
+    named_vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"], index=own)
+    for model in (
+        {"distances": pd.DataFrame(D, names, names).iloc[rows, columns]},
+        {"embedding": named_vectors.reset_index(names="object")},
+        {"embedding": named_vectors},
+        {"embedding": dict(zip(own, POINTS[rows], strict=True)) | {"another": [0.0, 0.0]}},
+    ):
+        by_name = found(**model)
+        assert (by_name.accuracy, by_name.matched) == (plain.accuracy, "objects matched by name")
+    for model in ({"distances": pd.DataFrame(D)}, {"embedding": pd.DataFrame(POINTS)}):
+        in_order = found(**model)
+        assert (in_order.accuracy, in_order.matched) == (plain.accuracy, plain.matched)
     similar = D.max() - D
     assert found(S, embedding=similar).answers == len(S)  # no distances: vectors
 
@@ -396,9 +371,6 @@ def test_one_table_as_they_are_and_aligned(several):
     assert facts["aligned"]["models"][0]["rank"][0] == 1
     assert "Avitan and Golan" in facts["comparison_caution"]
     assert found.columns()["aligned_accuracy"][0] == bent[found.models[0].name].accuracy
-    from trilens.plots import models_against_ceiling
-
-    assert len(models_against_ceiling(found).get_legend_handles_labels()[1]) == 1
 
 
 def test_how_far_it_has_come_is_told(several):
@@ -414,14 +386,10 @@ def test_how_far_it_has_come_is_told(several):
 def test_alignment_in_any_order_of_rows_and_objects(several):
     S, models = several[0].take(np.arange(90)), several[1]
     order = np.random.default_rng(1).permutation(20)
-    names = [f"o{i}" for i in range(20)]
-    one = Statements(S.triples, names=names, kind="odd")
-    new = np.argsort(order)
-    rows = np.random.default_rng(2).permutation(len(S))
-    other = Statements(new[S.triples][rows], names=[names[i] for i in order], kind="odd")
+    other = S.subset(order).take(np.random.default_rng(2).permutation(len(S)))
     first, second = (
         tl.evaluate(each, embedding=X, aligned=True, yardstick=NO_CEILING)
-        for each, X in ((one, models["bent"]), (other, models["bent"][order]))
+        for each, X in ((S, models["bent"]), (other, models["bent"][order]))
     )
     assert second.accuracy == pytest.approx(first.accuracy, abs=1e-9)
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from commandline import run
+from trilens import Answers
+from trilens.cli.options import read_features_of
 from trilens.errors import StatementError
 from trilens.files import write_statements
 from trilens.maps.fitted import fit
-from trilens.questions.feature_gain import feature_gain
+from trilens.questions.feature_gain import _split, feature_gain
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
@@ -25,11 +27,12 @@ def few():
     return Statements(S.triples, names=NAMES, kind="odd")
 
 
+GOOD = X @ np.random.default_rng(0).normal(size=(3, 8))
+
+
 @pytest.fixture(scope="module")
 def gained(few):
-    return feature_gain(
-        fit(few, features={"good": X @ np.random.default_rng(0).normal(size=(3, 8))})
-    )
+    return feature_gain(fit(few, features={"good": GOOD}))
 
 
 def test_good_features_add(few, gained):
@@ -47,8 +50,6 @@ def test_good_features_add(few, gained):
 
 
 def test_no_question_is_on_both_sides(few):
-    from trilens.questions.feature_gain import _split
-
     twice = Statements(np.tile(few.triples, (2, 1)), names=NAMES, kind="odd")
     used, aside = _split(twice, 0)
     asked = [{frozenset(row) for row in twice.triples[part].tolist()} for part in (used, aside)]
@@ -61,17 +62,11 @@ def test_useless_features_are_said_to_be(few):
     assert not any(found.shares.values())
     assert found.rows[2].accuracy == found.rows[0].accuracy
     assert "do not help to predict answers, and were left out" in found.said
-
-
-def test_too_few_answers(few):
     with pytest.raises(StatementError, match="from 50 answers on; there are 20"):
         feature_gain(fit(few.take(np.arange(20)), features=X))
 
 
 def test_several_files_are_blocks(few, tmp_path):
-    from trilens import Answers
-    from trilens.cli.options import read_features_of
-
     write_statements(few, tmp_path / "a.csv")
     (tmp_path / "other").mkdir()
     files = [tmp_path / "clip.npz", tmp_path / "words.npz", tmp_path / "other" / "clip.npz"]
@@ -86,8 +81,7 @@ def test_several_files_are_blocks(few, tmp_path):
 @pytest.mark.slow
 def test_analyze_says_it_on_the_page_and_as_facts(few, gained, tmp_path):
     write_statements(few, tmp_path / "a.csv")
-    F = X @ np.random.default_rng(0).normal(size=(3, 8))
-    np.savez(tmp_path / "good.npz", names=NAMES, vectors=F)
+    np.savez(tmp_path / "good.npz", names=NAMES, vectors=GOOD)
     out = tmp_path / "r.html"
     given = ["--features", str(tmp_path / "good.npz"), "-o", str(out), "--json"]
     done = run("analyze", str(tmp_path / "a.csv"), "--kind", "odd", *given)

@@ -12,13 +12,14 @@ from trilens.questions.individuals import divide_raters
 from trilens.statements import Statements
 
 
-def _factions():
+@pytest.fixture(scope="module")
+def study():
     return survey(["a"] * 6 + ["b"] * 6, n=14, each=80)
 
 
 @pytest.fixture(scope="module")
-def factions():
-    return tl.individuals(_factions())
+def factions(study):
+    return tl.individuals(study)
 
 
 def test_two_factions_are_found(factions):
@@ -40,9 +41,6 @@ def test_two_factions_are_found(factions):
         others = len(group.candidates) - 1
         may = {0: "", 1: " (or one other)"}.get(others, f" (or one of {others} others)")
         assert f"{group.medoid} for group {number}{may}" in said
-
-
-def test_the_facts_are_plain(factions):
     facts = json.loads(json.dumps(factions.to_dict()))
     assert facts["raters"][0]["rater"] == "r00"
     assert set(facts["predicted"]) == {"pooled", "own", "others", "weights"}
@@ -88,16 +86,9 @@ def test_evenly_spread_raters_are_not_divided():
 
 
 @pytest.mark.slow
-def test_the_order_of_rows_and_objects_does_not_matter(factions):
-    S = _factions()
+def test_the_order_of_rows_and_objects_does_not_matter(study, factions):
     rng = np.random.default_rng(0)
-    rows, new = rng.permutation(len(S)), rng.permutation(14)
-    T = Statements(
-        np.argsort(new)[S.triples[rows]],
-        names=[S.names[i] for i in new],
-        kind="central",
-        raters=np.asarray(S.raters)[rows],
-    )
+    T = study.take(rng.permutation(len(study))).subset(rng.permutation(14))
     found = tl.individuals(T)
     assert found.p_value == factions.p_value
     assert found.group.tolist() == factions.group.tolist()
@@ -111,17 +102,12 @@ def test_the_order_of_rows_and_objects_does_not_matter(factions):
     ("views", "each", "message"),
     [(["a"] * 3, 100, "there are 3"), (["a"] * 6, 15, "there are 0"), (["a"], 100, "there is 1")],
 )
-def test_too_few_raters_or_answers(views, each, message):
+def test_too_few_raters_or_answers_and_no_raters(views, each, message):
+    S = survey(views, n=10, each=each)
     with pytest.raises(ParameterError, match=message):
-        tl.individuals(survey(views, n=10, each=each))
-
-
-def test_no_raters():
-    S = survey(["a"] * 5, n=10, each=30)
+        tl.individuals(S)
     with pytest.raises(ParameterError, match="add a column called rater"):
         tl.individuals(Statements(S.triples, kind=S.kind))
-    with pytest.raises(ParameterError):
-        tl.individuals(Statements(np.zeros((0, 3), dtype=int), 3))
 
 
 def test_raters_with_few_answers_are_left_out():
@@ -133,10 +119,7 @@ def test_raters_with_few_answers_are_left_out():
 
 
 def test_predicted_from_others_is_one_number():
-    from trilens.questions.reliability import reliability
-    from trilens.simulate import study
-
-    S = study(16, 300, n_raters=6, random_state=1).statements
+    S = tl.simulate.study(16, 300, n_raters=6, random_state=1).statements
     told = {row["rater"]: row["predicted_others"] for row in tl.individuals(S).to_dict()["raters"]}
-    checked = {check.rater: check.predicted for check in reliability(S).raters}
+    checked = {check.rater: check.predicted for check in tl.reliability(S).raters}
     assert told == pytest.approx({name: checked[name] for name in told})

@@ -7,7 +7,6 @@ import pytest
 
 import trilens as tl
 from commandline import run
-from trilens.errors import AssumedKindWarning
 from trilens.kinds import KINDS
 from trilens.maps.kind import KindFit, kind_fit
 from trilens.statements import Statements
@@ -15,18 +14,9 @@ from trilens.statements import Statements
 
 def drawn_answers(kind: str, n: int = 700) -> Statements:
     """About 16 objects in a plane, one answer in ten a guess."""
-    rng = np.random.default_rng(3)
-    at = rng.normal(size=(16, 2))
-    shown = np.array([rng.choice(16, 3, replace=False) for _ in range(n)])
-    opposite = at[shown[:, [1, 0, 0]]] - at[shown[:, [2, 2, 1]]]
-    far = np.linalg.norm(opposite, axis=2)
-    guessed = rng.random(n) < 0.1
-    if kind == "closer":
-        nearer = np.where(guessed, rng.random(n) < 0.5, far[:, 2] < far[:, 1])
-        return Statements.from_responses(shown, nearer)
-    best = far.argmax(axis=1) if kind == "central" else far.argmin(axis=1)
-    places = np.where(guessed, rng.integers(3, size=n), best)
-    return Statements.from_responses(shown, places, kind=kind)
+    at = np.random.default_rng(3).normal(size=(16, 2))
+    noise = {"error_rate": 0.1 * (1 / 2 if kind == "closer" else 2 / 3), "random_state": 3}
+    return tl.simulate_statements(at, n, kind, sampling="replacement", **noise)
 
 
 @pytest.mark.slow
@@ -43,24 +33,27 @@ def test_the_kind_that_was_asked_fits(asked):
     assert max(found.accuracy, key=found.gain) == asked
 
 
-def test_another_kind_must_predict_much_better():
-    told = {"central": 0.55, "odd": 0.88, "closer": 0.6}
-    assert KindFit("central", told, 172).fitting == "odd"
-    assert KindFit("odd", told, 172).fitting is None
-    assert KindFit("central", told, 12).fitting is None  # too few to tell
-    assert KindFit("central", {"central": 0.3, "odd": 0.36, "closer": 0.52}, 172).fitting is None
+def test_few_answers_and_very_many_objects_tell_nothing():
+    rows = np.random.default_rng(0).permutation(900).reshape(300, 3)
+    for S in (drawn_answers("central", 60), Statements(rows, 20_000, kind="central")):
+        assert (kind_fit(S).fitting, kind_fit(S).accuracy) == (None, {})
 
 
-def test_few_answers_tell_nothing():
-    drawn = drawn_answers("central", 60)
-    assert kind_fit(drawn).fitting is None
-    assert kind_fit(drawn).accuracy == {}
-
-
-def test_sorted_names_do_not_look_like_similarity_triplets():
-    told = {"central": 0.6, "odd": 0.3, "closer": 0.95}
-    assert KindFit("central", told, 500, by_order=0.93).fitting is None
-    assert KindFit("central", told, 500, by_order=0.55).fitting == "closer"
+@pytest.mark.parametrize(
+    ("said", "told", "answers", "by_order", "fits"),
+    [
+        ("central", (0.55, 0.88, 0.6), 172, 0.5, "odd"),
+        ("odd", (0.55, 0.88, 0.6), 172, 0.5, None),
+        ("central", (0.55, 0.88, 0.6), 12, 0.5, None),  # too few to tell
+        ("central", (0.3, 0.36, 0.52), 172, 0.5, None),
+        # sorted names do not look like similarity triplets
+        ("central", (0.6, 0.3, 0.95), 500, 0.93, None),
+        ("central", (0.6, 0.3, 0.95), 500, 0.55, "closer"),
+    ],
+)
+def test_another_kind_must_predict_much_better(said, told, answers, by_order, fits):
+    accuracy = dict(zip(("central", "odd", "closer"), told, strict=True))
+    assert KindFit(said, accuracy, answers, by_order=by_order).fitting == fits
 
 
 @pytest.mark.slow
@@ -82,12 +75,3 @@ def test_an_assumed_kind_is_a_caution(tmp_path):
     file.write_text("a,b,c\nb,c,d\nd,a,b\n" * 3)
     assert "kind central is assumed" in tl.reliability(tl.Answers(file)).cautions[0].what
     assert "caution: the data do not say which question" in run("describe", file).stderr
-    with pytest.warns(AssumedKindWarning):
-        tl.Answers(file).count()
-    with pytest.warns(AssumedKindWarning):
-        Statements({"chosen": ["a"], "shown_1": ["a"], "shown_2": ["b"], "shown_3": ["c"]})
-
-
-def test_many_objects_are_not_mapped_for_it():
-    rows = np.random.default_rng(0).permutation(900).reshape(300, 3)
-    assert kind_fit(Statements(rows, 20_000, kind="central")).accuracy == {}

@@ -37,13 +37,16 @@ def test_very_many_objects_are_not_compared_one_by_one() -> None:
     assert len(found.candidates) < len(tl.medoid(S, "depth").candidates) / 2
 
 
-def test_files_are_held_where_they_fit(file: Path, monkeypatch) -> None:
-    needed = 12 * file.stat().st_size
-    monkeypatch.setattr(handles, "available_memory", lambda: 4 * needed)
-    assert tl.Answers(file).held
-    monkeypatch.setattr(handles, "available_memory", lambda: 4 * needed - 40)
-    assert not tl.Answers(file).held
+def test_files_are_held_where_they_fit_and_no_cluster_is_asked(file: Path, monkeypatch) -> None:
+    with pytest.raises(ParameterError, match="these answers are in memory"):
+        tl.Answers([[0, 1, 2]], cluster="local:2")
+    assert not tl.Answers(file, cluster="local:2").held
+    assert "cluster is 'moon'" in run("medoid", file, "--cluster", "moon", status=1).stderr
     assert handles.available_memory() > 0
+    needed = 12 * file.stat().st_size
+    for memory, held in ((4 * needed, True), (4 * needed - 40, False)):
+        monkeypatch.setattr(handles, "available_memory", lambda memory=memory: memory)
+        assert tl.Answers(file).held == held
 
 
 @pytest.mark.slow
@@ -52,11 +55,3 @@ def test_commands_run_on_a_cluster(file: Path, tmp_path: Path) -> None:
     assert facts("cluster", file, "--cluster", "local:2")["n_clusters"] == 3
     out = tmp_path / "map.csv"
     assert facts("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
-
-
-def test_a_cluster_is_for_files(file: Path) -> None:
-    with pytest.raises(ParameterError, match="these answers are in memory"):
-        tl.Answers([[0, 1, 2]], cluster="local:2")
-    assert not tl.Answers(file, cluster="local:2").held
-    said = run("medoid", file, "--cluster", "moon", status=1).stderr
-    assert "cluster is 'moon'" in said

@@ -37,24 +37,25 @@ def test_the_medoid_has_the_highest_centrality(S):
     assert found.tied == tuple(S.names[x] for x in best[1:])
 
 
-def test_ties_go_by_the_number_of_answers():
+def test_ties_go_by_the_number_of_answers_and_no_objects_have_no_medoid():
     # 1 and 3 are always the most central, 1 in one answer and 3 in two
     S = Statements([[1, 0, 2], [3, 0, 2], [3, 4, 5]], kind="central")
     for found in (medoid(S, "depth"), medoid(count_central(S))):
         assert (found.name, found.tied) == ("3", ("1",))
+    for nothing in ([], count_central(np.empty((0, 3), dtype=int))):
+        with pytest.raises(StatementError, match="no objects"):
+            medoid(nothing)
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_counts_suffice_where_the_paper_counts(kind):
-    S = simulate_statements(gaussian(40, random_state=0), 4000, kind=kind, random_state=1)
+def test_counts_suffice_where_the_paper_counts():
+    S = simulate_statements(gaussian(40, random_state=0), 4000, kind="odd", random_state=1)
     counts = count_central(S.take(range(2000))) + count_central(S.take(range(2000, len(S))))
     assert medoid(counts).to_dict() == medoid(S, "depth").to_dict()
     assert outliers(counts, 5).names == outliers(S, 5, method="depth").names
     assert (len(outliers(counts)), outliers(counts).reason) == (0, "only counts")
     for contamination in (0.1, "auto"):
-        detector = LensDepthOutlierDetector(contamination)
-        expected = detector.fit(S).labels_.copy()
-        assert np.array_equal(detector.fit(counts).labels_, expected)
+        expected, detector = (LensDepthOutlierDetector(contamination).fit(X) for X in (S, counts))
+        assert np.array_equal(detector.labels_, expected.labels_)
     for ask, words in (
         (lambda: medoid(counts, "choice"), "choice needs the statements"),
         (lambda: outliers(counts, 3, method="soe"), "soe needs the statements"),
@@ -62,13 +63,6 @@ def test_counts_suffice_where_the_paper_counts(kind):
     ):
         with pytest.raises(ParameterError, match=words):
             ask()
-
-
-def test_no_objects_no_medoid():
-    for nothing in ([], count_central(np.empty((0, 3), dtype=int))):
-        with pytest.raises(StatementError, match="no objects"):
-            medoid(nothing)
-    assert relative_error(1, np.array([3.0, 2.0, 5.0])) == 0
 
 
 # ---- by the model
@@ -97,11 +91,8 @@ def test_the_set_holds_the_true_medoid_and_is_smaller_than_by_counting(kind):
     facts = found.to_dict()
     assert (facts["method"], facts["close"]) == ("choice", list(found.close))
     assert facts["depth"] == found.scores.max() == found.depth
-
-
-def test_guesses_leave_nearly_everybody_in_the_set():
-    _, S = planar(n=20, m=600, error_rate=2 / 3)
-    assert medoid_set(fit(S).canonical[0]).mean() >= 0.9
+    _, guessed = planar(kind, n=20, m=600, error_rate=1 / 2 if kind == "closer" else 2 / 3)
+    assert medoid_set(fit(guessed).canonical[0]).mean() >= 0.9
 
 
 def test_the_model_finds_the_medoid_where_counting_errs():
@@ -146,9 +137,7 @@ def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
     assert found.scores[13] == 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "by_chance"), [("central", 1 / 3), ("odd", 2 / 3), ("closer", 1 / 2)]
-)
+@pytest.mark.parametrize(("kind", "by_chance"), [("odd", 2 / 3), ("closer", 1 / 2)])
 def test_what_is_left_over_is_what_was_counted_less_what_was_expected(kind, by_chance):
     _, S = planar(kind, n=8, m=50, error_rate=0.2)
     c = 2 if kind == "closer" else 3
@@ -216,7 +205,7 @@ def test_which_may_be_the_largest_holds_its_level():
     # true values that differ, estimates that err, and deviations that say by how much
     rng = np.random.default_rng(4)
     held, sizes = [], []
-    for seed in range(300):
+    for seed in range(150):
         true = 2 * rng.standard_normal(10)
         found = true + rng.standard_normal(10)
         inside = plausible_largest(found, rng.standard_normal((40, 10)), seed=seed)
@@ -233,15 +222,13 @@ def test_which_may_be_the_largest_holds_its_level():
     assert 0 < many.sum() < 2001
 
 
-def test_of_few_objects_none_stands_out_where_most_may_be_the_most_central():
+def test_none_stands_out_where_most_may_be_the_most_central():
     rng = np.random.default_rng(1)
     guessed = np.array([rng.choice(9, 3, replace=False) for _ in range(150)])
     found = medoid(Statements(guessed, 9, kind="central"), "choice")
     assert len(found.candidates) > 4
     assert not found.stands_out
-
-
-def test_of_parts_that_no_question_joins_any_object_may_be_the_most_central():
+    # nor of parts that no question joins
     points = np.random.default_rng(0).normal(size=(7, 2))
     S = simulate_statements(points, 150, "central", sampling="replacement", random_state=1)
     apart = Statements(np.r_[S.triples, S.triples + 7], 14, kind="central")

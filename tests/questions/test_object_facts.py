@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from trilens.maps.fitted import fit
 from trilens.questions import object_facts as module
 from trilens.questions.object_facts import object_facts
+from trilens.simulate import simulate_statements
 from trilens.statements import Statements
 
 
@@ -42,9 +44,6 @@ def test_the_most_disputed_come_first():
 
 
 def test_who_answers_otherwise_is_named():
-    from trilens.maps.fitted import fit
-    from trilens.simulate import simulate_statements
-
     line = np.arange(8.0)[:, None]
     S = simulate_statements(line, 240, kind="odd", sampling="replacement", random_state=0)
     T, who = S.triples.copy(), np.arange(240) % 4

@@ -60,14 +60,6 @@ def canned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.fixture(scope="session")
-def pilot() -> tl.Statements:
-    rng = np.random.default_rng(3)
-    X = 3 * rng.standard_normal((12, 2))
-    world = World(Map(X, 0.1, "central"))
-    return worlds.answered(world, 240, 1, rng)
-
-
 # --- curves -------------------------------------------------------------------------------------
 
 
@@ -86,18 +78,15 @@ def test_half_of_the_raters_see_objects_elsewhere() -> None:
     assert right[0] > 0.95 > 0.8 > right[1]
 
 
-def test_lines_find_the_slope_and_the_spread_of_worlds() -> None:
+def test_curves_are_found_again() -> None:
     rng = np.random.default_rng(1)
     world = np.repeat(np.arange(40), 3)
     x = np.tile(np.log([100.0, 400.0, 1600.0]), 40)
     y = 2 + rng.standard_normal(40)[world] - 0.9 * x + 0.1 * rng.standard_normal(120)
-    found = curves._lines(x, y, world, goals.AIMS["rank"].prior, 0)  # type: ignore[arg-type]
-    assert abs(found.slope.mean() - 0.9) < 0.03
-    assert abs((found.at - (found.slope - found.slope.mean()) * x.mean()).std() - 1) < 0.25
-    assert abs(found.noise.std() - 0.1) < 0.03
-
-
-def test_thresholds_are_found_again() -> None:
+    lines = curves._lines(x, y, world, goals.AIMS["rank"].prior, 0)  # type: ignore[arg-type]
+    assert abs(lines.slope.mean() - 0.9) < 0.03
+    assert abs((lines.at - (lines.slope - lines.slope.mean()) * x.mean()).std() - 1) < 0.25
+    assert abs(lines.noise.std() - 0.1) < 0.03
     rng = np.random.default_rng(0)
     x = rng.uniform(4, 9, 200)
     reached = x > 6.5 + 0.4 * rng.standard_normal(200)
@@ -111,7 +100,7 @@ def test_thresholds_are_found_again() -> None:
 
 
 @pytest.mark.parametrize("goal", goals.GOALS)
-def test_a_plan_of_every_goal(goal: goals.Goal, canned: list[str], tmp_path: Path) -> None:
+def test_a_plan_of_every_goal(goal: goals.Goal, canned: list[str]) -> None:
     shares: list[float] = []
     made = tl.plan(30, goal, price=0.05, progress=shares.append)
     assert isinstance(made, Plan)
@@ -136,11 +125,6 @@ def test_a_plan_of_every_goal(goal: goals.Goal, canned: list[str], tmp_path: Pat
     if goal == "difference":
         assert at.value == pytest.approx(0.8, abs=0.06)
     assert f"{made.answers:,}" in made.sentences()[0]
-    (tmp_path / "study.yaml").write_text(made.study_yaml("things.csv"))
-    (tmp_path / "things.csv").write_text(
-        "name,text\n" + "".join(f"t{i},T {i}\n" for i in range(30))
-    )
-    assert check_study(tmp_path) == []
 
 
 def test_answers_are_enough_in_four_of_five_studies(canned: list[str]) -> None:
@@ -159,20 +143,8 @@ def test_raters_and_seconds(canned: list[str]) -> None:
     assert (made.raters, made.seconds) == (4, 10.0)
     assert made.minutes == pytest.approx(made.questions / 6)
     assert any("long for one sitting" in remark for remark in made.remarks)
-    alone = tl.plan(30, kind="closer", raters=1)
-    assert alone.shared == 0
-    slow = tl.plan(30, seconds={"closer": 60})
-    assert slow.kind != "closer"
-    assert slow.kinds[-1].kind == "closer"
-
-
-def test_what_is_asked_again_is_no_part_of_the_least(canned: list[str]) -> None:
-    """With 15 raters the least is paid, but a part of it would be spent on repeats."""
-    least = tl.plan(30, kind="central", price=1, budget=200, raters=10)
-    assert least.bought is not None
-    assert least.bought.expected.answers >= 100
-    with pytest.raises(ParameterError, match="need 100 before anything can be said"):
-        tl.plan(30, kind="central", price=1, budget=101, raters=10)
+    assert tl.plan(30, kind="closer", raters=1).shared == 0
+    assert tl.plan(30, seconds={"closer": 60}).kinds[-1].kind == "closer"
 
 
 def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
@@ -190,14 +162,15 @@ def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
     assert study["quota"]["participants"] * each == half.bought.total
     assert f"# Expect {round(half.bought.expected.value)} objects" in half.study_yaml()
     assert any("the budget pays for" in remark for remark in half.remarks)
-    with pytest.raises(ParameterError, match="too few for 300 raters"):
-        tl.plan(30, kind="central", price=0.1, budget=20, raters=300)
+    for budget, raters, said in ((20, 300, "too few for 300"), (10.1, 10, "need 100 before any")):
+        with pytest.raises(ParameterError, match=said):  # the least is paid, but not the repeats
+            tl.plan(30, kind="central", price=0.1, budget=budget, raters=raters)
     plenty = tl.plan(30, kind="central", price=0.1, budget=10 * whole.price)
     assert (plenty.total, plenty.bought) == (whole.total, None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [4, 6, 9, 40])
+@pytest.mark.parametrize("n", [4, 9, 40])
 def test_nobody_is_asked_more_than_the_objects_offer(
     n: int, kind: Kind, canned: list[str], tmp_path: Path
 ) -> None:
@@ -226,16 +199,17 @@ def test_nobody_is_asked_more_than_the_objects_offer(
 
 
 def test_few_objects_and_few_raters(canned: list[str]) -> None:
-    with pytest.raises(ParameterError, match="make 20 questions") as raised:
+    with pytest.raises(ParameterError, match=r"make 20 questions.* twice; ask 32 or more$"):
         tl.plan(6, "rank", kind="central", raters=1)
-    assert str(raised.value).endswith("nobody is asked one twice; ask 32 or more")
     assert tl.plan(6, "rank", kind="central", raters=32).raters == 32
     short = tl.plan(8, "rank", kind="central", raters=10_000)
     assert (short.repeats, short.shared) == (0, 0)
     assert short.total < 2 * short.answers + 10_000
 
 
-def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_is_no_interval_and_the_most_no_plan(
+    canned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(CURVES, "rank", lambda: _lines(-1.0))
     made = tl.plan(30, "rank", kind="closer", seconds=1)
     assert made.low == made.answers == 100
@@ -244,6 +218,9 @@ def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(CURVES, "rank", lambda: _lines(2.2))
     said = tl.plan(30, "rank", kind="closer").sentences()[0]
     assert "need fewer than 180; 95 % need " in said
+    monkeypatch.setitem(CURVES, "groups", lambda: _thresholds(30.0))
+    with pytest.raises(KindError, match="answers of kind odd do not reach the goal groups"):
+        tl.plan(30, "groups", kind="odd")
 
 
 def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +246,11 @@ def _central(rows: Any) -> tl.Statements:
     return tl.Statements(rows, kind="central")
 
 
+def _guesses() -> tl.Statements:
+    rng = np.random.default_rng(0)
+    return _central([rng.permutation(10)[:3] for _ in range(300)])
+
+
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -279,14 +261,11 @@ def _central(rows: Any) -> tl.Statements:
         ({"raters": 0}, ParameterError, "1 or more"),
         ({"goal": "difference", "raters": 7}, ParameterError, "8 or more"),
         ({"price": 0}, ParameterError, "positive"),
-        ({"price": float("nan")}, ParameterError, "positive"),
         ({"price": 1, "budget": float("nan")}, ParameterError, "positive"),
         ({"budget": 100}, ParameterError, "needs the price"),
         ({"price": 0.1, "budget": 9.9}, ParameterError, "need 100 before anything"),
-        ({"seconds": 0}, ParameterError, "positive"),
         ({"seconds": {"odd": -1}}, ParameterError, "positive"),
         ({"seconds": {"even": 1}}, KindError, "one of central"),
-        ({"error_rate": 0.7, "kind": "odd"}, ParameterError, "guesses"),
         ({"error_rate": 0.5, "kind": "closer"}, ParameterError, "guesses"),
         ({"error_rate": float("nan")}, ParameterError, "from 0 to 1"),
         ({"n_components": 30}, ParameterError, "from 1 to 29"),
@@ -296,6 +275,7 @@ def _central(rows: Any) -> tl.Statements:
         ({"pilot": _central([[0, 1, 2]] * 10)}, StatementError, "10 answers about 3 objects"),
         ({"pilot": _central([[0, 1, 2], [3, 4, 5]] * 50)}, StatementError, "never compared"),
         ({"pilot": _central([[0, 1, 2]] * 50), "kind": "odd"}, KindError, "of kind central"),
+        ({"pilot": _guesses()}, StatementError, "cannot be distinguished from guessing"),
     ],
 )
 def test_one_line_says_what_is_wrong(
@@ -304,21 +284,6 @@ def test_one_line_says_what_is_wrong(
     with pytest.raises(error, match=said) as raised:
         tl.plan(**{"n_objects": 30, **given})
     assert "\n" not in str(raised.value)
-
-
-def test_a_pilot_of_guesses() -> None:
-    rng = np.random.default_rng(0)
-    guesses = np.array([rng.permutation(10)[:3] for _ in range(300)])
-    with pytest.raises(StatementError, match="cannot be distinguished from guessing"):
-        tl.plan(pilot=_central(guesses))
-
-
-def test_a_goal_that_the_kind_cannot_serve(
-    canned: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(CURVES, "groups", lambda: _thresholds(30.0))
-    with pytest.raises(KindError, match="answers of kind odd do not reach the goal groups"):
-        tl.plan(30, "groups", kind="odd")
 
 
 # --- simulated ----------------------------------------------------------------------------------
@@ -347,7 +312,10 @@ def test_studies_are_simulated(goal: goals.Goal) -> None:
 
 
 @pytest.mark.slow
-def test_a_pilot_about_some_of_the_objects_in_any_order(pilot: tl.Statements) -> None:
+def test_a_pilot_about_some_of_the_objects_in_any_order() -> None:
+    rng = np.random.default_rng(3)
+    world = World(Map(3 * rng.standard_normal((12, 2)), 0.1, "central"))
+    pilot = worlds.answered(world, 240, 1, rng)
     made = tl.plan(20, "map", pilot=pilot, n_components=2)
     assert (made.n_objects, made.pilot) == (20, 240)
     assert any("12 of the 20 objects" in remark for remark in made.remarks)
