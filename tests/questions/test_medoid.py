@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.stats import rankdata
 
 import drawn
+from trilens import exact
 from trilens.counts import count_central
 from trilens.errors import ParameterError, StatementError
-from trilens.lens import centrality
 from trilens.maps import ChoiceMap
-from trilens.maps.fitted import Fit, cluster_dispersion, fit, pair_dispersion, residual_of
+from trilens.maps.fitted import Fit, cluster_dispersion, fit, pair_dispersion
 from trilens.maps.geometry import total_distance
 from trilens.questions.depth import depth_of, medoid_set, plausible_largest
+from trilens.questions.local_depth import local_depth
 from trilens.questions.medoid import medoid, relative_error
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
 from trilens.shares import counted_intervals
-from trilens.simulate import gaussian, simulate_statements
+from trilens.simulate import gaussian, simulate_statements, two_moons, with_outliers
 from trilens.statements import Statements
 
 import reference
@@ -137,20 +139,6 @@ def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
     assert found.scores[13] == 0
 
 
-@pytest.mark.parametrize(("kind", "by_chance"), [("odd", 2 / 3), ("closer", 1 / 2)])
-def test_what_is_left_over_is_what_was_counted_less_what_was_expected(kind, by_chance):
-    _, S = planar(kind, n=8, m=50, error_rate=0.2)
-    c = 2 if kind == "closer" else 3
-    expected = np.full((len(S), c), 1 / c)
-    left, twice = (residual_of(expected, S, lapse=lapse) for lapse in (0.0, 0.5))
-    np.testing.assert_allclose(left.mean, centrality(S) - by_chance, atol=1e-12)
-    np.testing.assert_allclose(twice.mean, 2 * left.mean, atol=1e-12)
-    np.testing.assert_allclose(twice.variance, 4 * left.variance, atol=1e-12)
-    unknown = residual_of(np.nan * expected, S, 0.0)
-    assert not unknown.mean.any()
-    assert np.isinf(unknown.variance).all()
-
-
 def test_noise_on_the_distances_shows_as_dispersion():
     points, S = planar(n=40, m=3000, error_rate=0.2)
     assert 0.85 < pair_dispersion(modelled(S).map, S) < 1.15
@@ -236,3 +224,27 @@ def test_none_stands_out_where_most_may_be_the_most_central():
     assert not found.stands_out
     assert len(found.candidates) == 14
     assert "never compared with the others" in found.to_dict()["caution"]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    drawn = two_moons(60, noise=0.08, random_state=0)
+    X = with_outliers(drawn, ((-2.2, 1.8), (3.2, 1.6), (0.5, -2.2), (0.5, 0.25))).points
+    return X, simulate_statements(X, random_state=1)
+
+
+def test_the_outlier_between_the_moons(moons):
+    X, S = moons
+    exactly = exact.local_lens_depth(X, share=0.1, metric="euclidean", normalise=True)
+    assert medoid(S, "depth").index == 63
+    found = local_depth(S, 0.1, method="ste")
+    assert rankdata(found)[60:].max() <= 9
+    assert np.corrcoef(found, exactly)[0, 1] > 0.95
+
+
+def test_few_answers_and_what_is_refused():
+    odd = Statements([[0, 1, 2], [1, 2, 3]], kind="odd")
+    with pytest.raises(ParameterError, match="share is 2"):
+        local_depth(odd, 2)
+    assert local_depth(odd, method="lensmap").shape == (4,)
+    assert local_depth(Statements(np.empty((0, 3), int), n_objects=2)).tolist() == [0, 0]
