@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import drawn
 import trilens as tl
+from carlabels import car_classes
 from trilens import lens
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
@@ -112,6 +113,16 @@ def test_what_cannot_be_asked(ask, words):
 def test_purity_equals_the_definition(pairs):
     clusters, classes = zip(*pairs, strict=True)
     assert purity(clusters, classes) == pytest.approx(reference.purity(clusters, classes))
+
+
+@pytest.mark.parametrize(("k", "sigma", "paper"), [(10, 0.5, 0.95), (5, None, 0.84)])
+def test_purity_of_the_papers_cars(cars, k, sigma, paper):
+    classes = car_classes(cars)
+    S = tl.read_statements(cars / "ordinal_data_preprocessed" / "T_ALL.csv")
+    S = S.subset([name for name in S.names if classes[name] != "outlier"])
+    found = KRNGClustering(3, k=k, sigma=sigma, random_state=0).fit_predict(S)
+    # a car more or less is k-means
+    assert purity(found, [classes[name] for name in S.names]) == pytest.approx(paper, abs=1.5 / 56)
 
 
 # ---- the graph of neighbors on a map

@@ -18,13 +18,11 @@ from trilens.questions.evaluate.evaluation import AnswerClusters, Yardstick
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 
-RNG = np.random.default_rng(3)
-POINTS = RNG.standard_normal((20, 2))
-KINDS = ["central", "odd", "closer"]
+POINTS = np.random.default_rng(3).standard_normal((20, 2))
 NO_CEILING = Yardstick(None, None, None, "not asked for")
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=["central", "odd", "closer"])
 def answers(request):
     return survey(POINTS, request.param, raters=20, per=100, pool=120, seed=1)
 
@@ -68,13 +66,6 @@ def test_it_equals_a_plain_loop(answers, metric):
         assert again.log_loss == pytest.approx(found.log_loss)
 
 
-def test_equal_distances_share_the_answer(answers):
-    found = tl.evaluate(answers, distances=1 - np.eye(20), yardstick=NO_CEILING)
-    assert found.accuracy == pytest.approx(found.chance)
-    assert found.log_loss == pytest.approx(found.chance_log_loss)
-    assert found.temperature is None
-
-
 def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
     perfect = tl.evaluate(answers, embedding=POINTS, name="perfect")
     noise = np.random.default_rng(9).standard_normal((20, 2))
@@ -85,6 +76,9 @@ def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
     assert abs(guess.of_ceiling) < 0.35
     assert perfect.agreement < perfect.ceiling < 1
     assert perfect.log_loss < guess.log_loss <= guess.chance_log_loss
+    equal = tl.evaluate(answers, distances=1 - np.eye(20), yardstick=NO_CEILING)
+    assert equal.accuracy == pytest.approx(equal.chance)
+    assert (equal.log_loss, equal.temperature) == (pytest.approx(equal.chance_log_loss), None)
 
 
 def test_where_models_differ_is_told():
@@ -131,7 +125,9 @@ UNLIKE = np.arange(16.0).reshape(4, 4)
         ({"distances": pd.DataFrame(SQUARE, list("abcd"), list("abcx"))}, "columns of the dist"),
         ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "lack 4 of 4"),
         ({"embedding": pd.DataFrame(UNLIKE, list("abca"))}, "'a' appears twice"),
-        ({"embedding": SQUARE}, "give it as distances="),
+        ({"embedding": {"x": [0], "y": [1]}}, "has none of the objects"),
+        ({"embedding": ["x"] * 4}, "array of numbers"),
+        ({"distances": np.zeros((4, 3))}, "square"),
         ({"embedding": SQUARE + 1e-9 * UNLIKE}, "give it as distances="),
         ({"embedding": pd.DataFrame(SQUARE, list("abcd"), list("abcd"))[list("dcba")]}, "give it"),
         ({"models": {"one": SQUARE}}, "give it as distances="),

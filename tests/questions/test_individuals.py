@@ -66,7 +66,6 @@ def test_raters_who_weigh_the_axes_differ_without_groups(one_list):
     assert found.differ
     assert found.groups == ()
     assert max(dimension.spread for dimension in found.dimensions) > 0.2
-    assert found.weights.shape == (12, 2)
     ratio = np.log(found.weights[:, 0] / found.weights[:, 1])
     assert abs(np.corrcoef(ratio, log)[0, 1]) > 0.8
     assert "No groups of them could be confirmed" in " ".join(found.sentences())
@@ -90,9 +89,8 @@ def test_the_order_of_rows_and_objects_does_not_matter(study, factions):
     rng = np.random.default_rng(0)
     T = study.take(rng.permutation(len(study))).subset(rng.permutation(14))
     found = tl.individuals(T)
-    assert found.p_value == factions.p_value
+    assert (found.p_value, found.objects) == (factions.p_value, T.names)
     assert found.group.tolist() == factions.group.tolist()
-    assert found.objects == T.names
     shared = [T.names.index(name) for name in factions.objects]
     np.testing.assert_allclose(found.groups[0].plane[shared], factions.groups[0].plane, atol=1e-6)
     assert found.sentences() == factions.sentences()

@@ -59,14 +59,14 @@ def test_another_kind_must_predict_much_better(said, told, answers, by_order, fi
 @pytest.mark.slow
 def test_the_analysis_says_which_kind_fits(tmp_path):
     file = tmp_path / "a.csv"
-    drawn = drawn_answers("odd")
-    file.write_text("".join(",".join(f"o{i}" for i in row) + "\n" for row in drawn.triples))
+    rows = drawn_answers("odd").triples
+    file.write_text("".join("o{},o{},o{}\n".format(*row) for row in rows))
     found = tl.reliability(tl.Answers(file)).cautions[0]
     assert found.code == "kind"
     assert "the answers fit kind odd" in found.what
     assert "--kind odd" in found.remedy
     told = tl.reliability(tl.Answers(file, kind="odd")).cautions
-    assert "kind" not in {caution.code for caution in told}
+    assert "kind" not in [caution.code for caution in told]
     assert "the answers fit kind odd" in run("describe", file).stderr
 
 

@@ -14,50 +14,6 @@ from trilens import answers as handles
 from trilens.errors import LabelError, ParameterError
 from trilens.simulate import mixture, simulate_statements
 
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory) -> Path:
-    """Answers about three groups."""
-    file = tmp_path_factory.mktemp("claims") / "groups.parquet"
-    X = np.random.default_rng(3).standard_normal((45, 2))
-    X += np.array([[0, 0], [9, 0], [0, 9]])[np.arange(45) % 3]
-    S = simulate_statements(X, 4000, kind="odd", error_rate=0.14, random_state=4)
-    tl.write_statements(S, file)
-    return file
-
-
-@pytest.mark.slow
-def test_very_many_objects_are_not_compared_one_by_one() -> None:
-    X = np.random.default_rng(5).standard_normal((1100, 2))
-    S = simulate_statements(X, 40_000, error_rate=0.14, random_state=6)
-    found = tl.medoid(S)
-    assert found.method == "choice"
-    nearest = np.linalg.norm(X[:, None] - X, axis=2).sum(axis=1).argmin()
-    assert str(nearest) in found.candidates
-    # by counting, hundreds could be it
-    assert len(found.candidates) < len(tl.medoid(S, "depth").candidates) / 2
-
-
-def test_files_are_held_where_they_fit_and_no_cluster_is_asked(file: Path, monkeypatch) -> None:
-    with pytest.raises(ParameterError, match="these answers are in memory"):
-        tl.Answers([[0, 1, 2]], cluster="local:2")
-    assert not tl.Answers(file, cluster="local:2").held
-    assert "cluster is 'moon'" in run("medoid", file, "--cluster", "moon", status=1).stderr
-    assert handles.available_memory() > 0
-    needed = 12 * file.stat().st_size
-    for memory, held in ((4 * needed, True), (4 * needed - 40, False)):
-        monkeypatch.setattr(handles, "available_memory", lambda memory=memory: memory)
-        assert tl.Answers(file).held == held
-
-
-@pytest.mark.slow
-def test_commands_run_on_a_cluster(file: Path, tmp_path: Path) -> None:
-    assert facts("medoid", file, "--cluster", "local:2")["method"] == "choice"
-    assert facts("cluster", file, "--cluster", "local:2")["n_clusters"] == 3
-    out = tmp_path / "map.csv"
-    assert facts("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
-
-
 N = 100
 
 
@@ -74,6 +30,39 @@ def study(tmp_path_factory):
     return folder / "answers.parquet", classes, folder / "labels.csv"
 
 
+def test_files_are_held_where_they_fit_and_no_cluster_is_asked(study, monkeypatch) -> None:
+    file = study[0]
+    with pytest.raises(ParameterError, match="these answers are in memory"):
+        tl.Answers([[0, 1, 2]], cluster="local:2")
+    assert not tl.Answers(file, cluster="local:2").held
+    assert "cluster is 'moon'" in run("medoid", file, "--cluster", "moon", status=1).stderr
+    assert handles.available_memory() > 0
+    needed = 12 * file.stat().st_size
+    for memory, held in ((4 * needed, True), (4 * needed - 40, False)):
+        monkeypatch.setattr(handles, "available_memory", lambda memory=memory: memory)
+        assert tl.Answers(file).held == held
+
+
+@pytest.mark.slow
+def test_commands_run_on_a_cluster(study, tmp_path: Path) -> None:
+    given, out = (study[0], "--cluster", "local:2"), tmp_path / "map.csv"
+    assert facts("medoid", *given)["method"] == "choice"
+    assert facts("cluster", *given)["n_clusters"] == 3
+    assert facts("embed", *given, "-o", out)["method"] == "choice"
+
+
+@pytest.mark.slow
+def test_very_many_objects_are_not_compared_one_by_one() -> None:
+    X = np.random.default_rng(5).standard_normal((1100, 2))
+    S = simulate_statements(X, 40_000, error_rate=0.14, random_state=6)
+    found = tl.medoid(S)
+    assert found.method == "choice"
+    nearest = np.linalg.norm(X[:, None] - X, axis=2).sum(axis=1).argmin()
+    assert str(nearest) in found.candidates
+    # by counting, hundreds could be it
+    assert len(found.candidates) < len(tl.medoid(S, "depth").candidates) / 2
+
+
 @pytest.fixture
 def large(monkeypatch) -> None:
     """Every file counts as large, and none may be read whole."""
@@ -86,34 +75,14 @@ def large(monkeypatch) -> None:
     monkeypatch.setattr("trilens.files.read.read_files", never)
 
 
-@pytest.fixture(scope="module")
-def fitted(study):
-    """A fit by passes over the file."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trilens.answers.STREAMED_BYTES", 0)
-        found = tl.fit(tl.Answers(study[0]))
-        assert found.statements is None
-        yield found
-
-
-@pytest.mark.parametrize("method", ["auto", pytest.param("lensmap", marks=pytest.mark.slow)])
-def test_classes_of_all_objects(study, fitted, method: str, large) -> None:
-    file, expected, _ = study
-    answers = fitted if method == "auto" else tl.Answers(file)
+@pytest.mark.slow
+def test_classes_of_all_objects_by_another_map(study, large) -> None:
+    answers, expected = tl.Answers(study[0]), study[1]
     labels = {str(i): expected[i] for i in range(0, N, 2)}
-    found = tl.classify(answers, labels, method)
-    assert (found.labels == expected).mean() > 0.97
-    chosen = "choice" if method == "auto" else method
-    assert found.method == found.parameters["map"] == chosen
-    by_svm = tl.classify(answers, labels, method, classifier="svm-gauss")
-    assert (by_svm.labels == expected).mean() > 0.9
-    for y, words in (
-        ({"elsewhere": "a"}, "none of the 1 objects is in the statements"),
-        ({"1": "a", "2": "a"}, "all labeled objects are 'a'"),
-        ("labels.csv", "a dict by name"),
-    ):
-        with pytest.raises(LabelError, match=words):
-            tl.classify(answers, y, method)
+    for classifier, right in (("knn", 0.97), ("svm-gauss", 0.9)):
+        found = tl.classify(answers, labels, "lensmap", classifier=classifier)
+        assert (found.labels == expected).mean() > right
+        assert found.method == found.parameters["map"] == "lensmap"
 
 
 def test_what_the_paper_counts_is_counted_where_that_is_asked_for(study, large) -> None:
@@ -176,3 +145,10 @@ def test_bad_input_is_one_line(study, tmp_path: Path, large) -> None:
         (bad, "appears twice"),
     ):
         assert words in run("analyze", given, status=1).stderr
+    for y, words in (
+        ({"elsewhere": "a"}, "none of the 1 objects is in the statements"),
+        ({"1": "a", "2": "a"}, "all labeled objects are 'a'"),
+        ("labels.csv", "a dict by name"),
+    ):
+        with pytest.raises(LabelError, match=words):
+            tl.classify(tl.Answers(study[0]), y, "lensmap")

@@ -8,9 +8,11 @@ from hypothesis import given
 from scipy.stats import rankdata
 
 import drawn
+from people import survey
 from trilens import exact
 from trilens.counts import count_central
 from trilens.errors import ParameterError, StatementError
+from trilens.files import read_statements
 from trilens.maps import ChoiceMap
 from trilens.maps.fitted import Fit, cluster_dispersion, fit, pair_dispersion
 from trilens.maps.geometry import total_distance
@@ -65,6 +67,15 @@ def test_counts_suffice_where_the_paper_counts():
     ):
         with pytest.raises(ParameterError, match=words):
             ask()
+
+
+def test_the_medoid_and_the_least_central_of_the_papers_cars(cars):
+    S = read_statements(cars / "ordinal_data_preprocessed" / "T_ALL.csv")
+    fitted = fit(S)
+    assert medoid(fitted).name == medoid(S, "depth").name == "44"
+    found = outliers(fitted, n=4, method="depth")
+    assert found.names == ("48", "53", "21", "23")
+    assert set(found.names) <= set(outliers(fitted, n=6).names)
 
 
 # ---- by the model
@@ -157,19 +168,11 @@ def test_dimensions_that_noise_on_the_distances_made_are_doubted():
 
 
 def test_raters_who_differ_pull_together():
-    rng = np.random.default_rng(0)
     points = gaussian(20, 2, random_state=1).points
-    raters = np.arange(12 * 150) // 150
     for spread, low, high in ((1.2, 1.3, 9.0), (0.0, 0.8, 1.2)):
-        triples = [
-            simulate_statements(
-                points * np.exp(spread * rng.standard_normal(2)), 150, random_state=100 + who
-            ).triples
-            for who in range(12)
-        ]
-        S = Statements(np.concatenate(triples), 20, raters=raters, kind="central")
+        S = survey(points, raters=12, per=150, common=0, again=0, blind=0, tastes=spread)
         F = ChoiceMap(2, l2=0.05).fit(S).fit_
-        assert low < cluster_dispersion(F.map, S, raters, F.lapse_of(S)) < high
+        assert low < cluster_dispersion(F.map, S, S.raters, F.lapse_of(S)) < high
 
 
 def test_the_set_of_one_list_holds_the_medoid():
@@ -226,15 +229,10 @@ def test_none_stands_out_where_most_may_be_the_most_central():
     assert "never compared with the others" in found.to_dict()["caution"]
 
 
-@pytest.fixture(scope="module")
-def moons():
+def test_the_outlier_between_the_moons():
     drawn = two_moons(60, noise=0.08, random_state=0)
     X = with_outliers(drawn, ((-2.2, 1.8), (3.2, 1.6), (0.5, -2.2), (0.5, 0.25))).points
-    return X, simulate_statements(X, random_state=1)
-
-
-def test_the_outlier_between_the_moons(moons):
-    X, S = moons
+    S = simulate_statements(X, random_state=1)
     exactly = exact.local_lens_depth(X, share=0.1, metric="euclidean", normalise=True)
     assert medoid(S, "depth").index == 63
     found = local_depth(S, 0.1, method="ste")

@@ -16,25 +16,18 @@ def test_counts_are_those_of_the_answers(kind):
     triples = np.array([rng.permutation(5)[:3] for _ in range(60)])
     S = Statements(triples, kind=kind)
     found = object_facts(S, rng.normal(size=(5, 2)))
+    at = 1 if kind == "closer" else 0  # whom the answer names; before it, the one compared with
     for i, facts in enumerate(found):
-        mine = triples[(triples == i).any(axis=1)]
-        pair = slice(1, 3) if kind == "closer" else slice(0, 3)
-        different = {
-            (*(row[:1] if kind == "closer" else ()), *sorted(row[pair])) for row in mine.tolist()
-        }
-        assert facts.questions == len(different)
+        answers = {}  # to each question about it
+        for row in triples[(triples == i).any(axis=1)].tolist():
+            answers.setdefault((*row[:at], *sorted(row[at:])), []).append(row[at])
+        assert facts.questions == len(answers)
         assert i not in facts.nearest
-        assert len(facts.asked) == min(8, len(different))
+        assert len(facts.asked) == min(8, len(answers))
         for asked in facts.asked:
-            assert i in asked.objects
-            same = [row for row in mine.tolist() if sorted(row) == sorted(asked.objects)]
-            if kind == "closer":
-                same = [row for row in same if row[0] == asked.objects[0]]
-            assert len(same) == asked.answers
-            answer = 1 if kind == "closer" else 0
-            given = sum(row[answer] == asked.objects[answer] for row in same)
-            others = [row[answer] for row in same]
-            assert given == asked.given == max(map(others.count, others))
+            said = answers[(*asked.objects[:at], *sorted(asked.objects[at:]))]
+            assert asked.answers == len(said)
+            assert asked.given == said.count(asked.objects[at]) == max(map(said.count, said))
 
 
 def test_the_most_disputed_come_first():

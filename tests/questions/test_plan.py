@@ -28,9 +28,7 @@ CURVES: dict[str, Callable[[], Lines | Thresholds]] = {
     "medoid": lambda: _lines(4.6),
     "rank": lambda: _lines(3.0),
     "map": lambda: _lines(3.0, best=np.full(4000, 0.5)),
-    "groups": lambda: _thresholds(6.0),
-    "classes": lambda: _thresholds(6.0),
-    "difference": lambda: _thresholds(6.0),
+    **dict.fromkeys(("groups", "classes", "difference"), lambda: _thresholds(6.0)),
 }
 
 
@@ -246,9 +244,7 @@ def _central(rows: Any) -> tl.Statements:
     return tl.Statements(rows, kind="central")
 
 
-def _guesses() -> tl.Statements:
-    rng = np.random.default_rng(0)
-    return _central([rng.permutation(10)[:3] for _ in range(300)])
+GUESSES = np.random.default_rng(0).permuted(np.tile(np.arange(10), (300, 1)), axis=1)[:, :3]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +268,7 @@ def _guesses() -> tl.Statements:
         ({"pilot": _central([[0, 1, 2]] * 10)}, StatementError, "10 answers about 3 objects"),
         ({"pilot": _central([[0, 1, 2], [3, 4, 5]] * 50)}, StatementError, "never compared"),
         ({"pilot": _central([[0, 1, 2]] * 50), "kind": "odd"}, KindError, "of kind central"),
-        ({"pilot": _guesses()}, StatementError, "cannot be distinguished from guessing"),
+        ({"pilot": _central(GUESSES)}, StatementError, "cannot be distinguished from guessing"),
     ],
 )
 def test_one_line_says_what_is_wrong(

@@ -32,13 +32,13 @@ def _codes(found):
     return {caution.code: caution for caution in found.cautions}
 
 
-def _survey(share, kind="central", rate=0.1, n_raters=40, per=50, seed=0):
+def _survey(share, n_raters=40, per=50, seed=0):
     rng = np.random.default_rng(seed)
-    rates = np.full(n_raters, rate)
+    rates = np.full(n_raters, 0.1)
     rates[rng.permutation(n_raters) < round(share * n_raters)] = np.nan
     raters = Raters(rates, np.ones(n_raters))
     points = gaussian(30, 2, random_state=rng)
-    S = ask_raters(points, raters, n_raters * per, kind, round_size=per, random_state=rng)
+    S = ask_raters(points, raters, n_raters * per, "central", round_size=per, random_state=rng)
     return S, raters
 
 
