@@ -30,7 +30,7 @@ LATER = ("exact", "plots", "report", "reference")
 
 #: Not called: the loaders read whole data sets, and take hardly an argument.
 LEFT_OUT = {
-    # they read files time after time; tests/questions/test_streamed_classes.py has their bad input
+    # they read files time after time; tests/questions/test_large_files.py has their bad input
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out", "load_food"),
     *("load_material", "load_musicians", "load_nights", "load_imagenet_similarity"),
     # what loaders return, and are asked about

@@ -15,7 +15,7 @@ from trilens.simulate import simulate_statements
 
 def _tree(points, kind, statements):
     S = simulate_statements(points, statements, kind=kind, random_state=1)
-    S = Statements(S.triples, names=[f"o{i:02d}" for i in range(len(points))], kind=kind)
+    S = Statements(S.triples, names=[f"o{99 - i}" for i in range(len(points))], kind=kind)
     return hierarchy(ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S).fit_)
 
 

@@ -35,23 +35,15 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class MapAlongAxes:
-    """A map along its axes, with the errors of places.
+    """A map along its axes, with the errors of places."""
 
-    Attributes
-    ----------
-    points : (s, d') array
-        Some of the objects, where there are very many.
-    errors : (s, d', d') array
-        Covariance of the error of each of their places.
-    every : (n, d') array
-        All objects.
-    variances : (n,) array
-        Of the errors of all objects, the mean over the axes.
-    """
-
+    #: (s, d'): some of the objects, where there are very many.
     points: FloatArray
+    #: (s, d', d'): covariance of the error of each of their places.
     errors: FloatArray
+    #: (n, d'): all objects.
     every: FloatArray
+    #: (n,): of the errors of all objects, the mean over the axes.
     variances: FloatArray
 
     @classmethod

@@ -163,12 +163,7 @@ class ComparedGroups(Tabular):
         return list(words.compared_groups(self))
 
 
-def compare_groups(
-    answers: Data,
-    by: By,
-    *,
-    random_state: RandomState = 0,
-) -> ComparedGroups:
+def compare_groups(answers: Data, by: By, *, random_state: RandomState = 0) -> ComparedGroups:
     """Ask groups of raters, or conditions, the same questions, and test whether they differ.
 
     Parameters
@@ -210,10 +205,9 @@ def compare_groups(
     if is_enough(S):
         made = fit(S, random_state=seed) if first is None or not known.all() else first
         fitted = made.canonical[0]
-    rater = None if who is None else np.unique(who, return_inverse=True)[1].astype(np.int64)
-    if rater is None:
-        test = GroupTest(None, "no raters", None)
-    else:
+    rater, test = None, GroupTest(None, "no raters", None)
+    if who is not None:
+        rater = np.unique(who, return_inverse=True)[1].astype(np.int64)
         test = differing_groups(S, rater, group, fitted, seed, objects=True)
     groups = [_view(S, name, group == g, rater, fitted, back, seed) for g, name in enumerate(names)]
     differ = test.p_value is not None and test.p_value <= LEVEL

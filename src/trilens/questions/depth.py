@@ -335,15 +335,8 @@ def depth_intervals(
 
 def _of_fit(fitted: Fit, level: float) -> DepthIntervals:
     low, high = intervals_of(fitted, level)
-    return DepthIntervals(
-        centrality_of(fitted),
-        low,
-        high,
-        medoid_set(fitted, level),
-        level,
-        fitted.map.names,
-        "choice",
-    )
+    depth, inside = centrality_of(fitted), medoid_set(fitted, level)
+    return DepthIntervals(depth, low, high, inside, level, fitted.map.names, "choice")
 
 
 def _of_counts(counts: Any, level: float) -> DepthIntervals:

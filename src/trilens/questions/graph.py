@@ -150,10 +150,8 @@ def _suits_krng(given: Opened) -> bool:
     """Whether the k-RNG serves: central answers, and not too many objects to count all pairs."""
     if isinstance(given, Fit):
         given = answers_of(given)
-    if isinstance(given, Answers) and (given.in_counts or not given.held):
-        given = given.count()
     if isinstance(given, Answers):
-        given = given.read()
+        given = given.read() if given.held and not given.in_counts else given.count()
     if isinstance(given, Counted | CentralCounts | PairCounts):
         return given.kind == "central" and given.n_objects <= _PAIRED_OBJECTS
     assert isinstance(given, Statements)

@@ -120,13 +120,8 @@ def differing_groups(
     question = questions(statements)[0]
     shared, expected = None, None
     whole = exchanged == "raters"
-    if lists_of_their_own(
-        statements,
-        question,
-        rater,
-        group,
-        OWN_LISTS_ERRORS if whole else OWN_LISTS_ERRORS_OF_ANSWERS,
-    ):
+    least = OWN_LISTS_ERRORS if whole else OWN_LISTS_ERRORS_OF_ANSWERS
+    if lists_of_their_own(statements, question, rater, group, least):
         everywhere = _asked_of_all(question, rater, group, _ASKED_OF if whole else 0.0)
         shared, rows = int(everywhere.sum()), everywhere[question]
         if shared < _LEAST_SHARED:
@@ -136,9 +131,7 @@ def differing_groups(
     if whole:
         exchange = Exchange.of_raters(rater, group)
     else:
-        exchange = Exchange.of_answers(
-            statements, group, within=rater if shared is None else question
-        )
+        exchange = Exchange.of_answers(statements, group, rater if shared is None else question)
     too_few = exchange.why_not(n_groups, shared)
     if too_few is not None:
         return GroupTest(None, too_few, shared, exchanged)
@@ -336,11 +329,7 @@ class _Places:
 
 
 def lists_of_their_own(
-    statements: Statements,
-    question: IntArray,
-    rater: IntArray,
-    group: IntArray,
-    least: float = OWN_LISTS_ERRORS,
+    statements: Statements, question: IntArray, rater: IntArray, group: IntArray, least: float
 ) -> bool:
     """Whether raters of one group have more questions, or pairs, in common than others have.
 

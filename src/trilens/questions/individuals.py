@@ -178,10 +178,7 @@ class Individuals(Tabular):
 
 
 def individuals(
-    answers: Data,
-    *,
-    predict: bool = True,
-    random_state: RandomState = 0,
+    answers: Data, *, predict: bool = True, random_state: RandomState = 0
 ) -> Individuals:
     """Whether raters differ in what they see, on what, and who is like whom.
 

@@ -22,25 +22,17 @@ _STEPS = 15
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """One way to explain a map by groups.
+    """One way to explain a map by groups."""
 
-    Attributes
-    ----------
-    group : (n,) array of int
-        Of each object, those included that the groups were not fitted to.
-    centres : (g, d) array
-    roots : (g, d, d) array
-        Of the covariance of each group, or of the scale matrix of its Student's t.
-    heavy : bool
-        Whether its members scatter as Student's t, and not normally.
-    score : float
-        Log-likelihood, less half the logarithm of the number of objects for each parameter.
-    """
-
+    #: (n,): of each object, those included that the groups were not fitted to.
     group: IntArray
+    #: (g, d).
     centres: FloatArray
+    #: (g, d, d): of the covariance of each group, or of the scale matrix of its Student's t.
     roots: FloatArray
+    #: Whether its members scatter as Student's t, and not normally.
     heavy: bool
+    #: Log-likelihood, less half the logarithm of the number of objects for each parameter.
     score: float
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
@@ -55,16 +47,10 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """Several ways to explain a map by groups, each with its weight.
-
-    Attributes
-    ----------
-    each : tuple of Mixture
-    weights : (k,) array
-        By the Bayesian information criterion (Schwarz, 1978); they add up to 1.
-    """
+    """Several ways to explain a map by groups, each with its weight."""
 
     each: tuple[Mixture, ...]
+    #: By the Bayesian information criterion (Schwarz, 1978); they add up to 1.
     weights: FloatArray
 
     @property

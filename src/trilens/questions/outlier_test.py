@@ -96,12 +96,8 @@ def isolation_by_answers(model: Map, rest: IntArray, answers: Statements | None)
     A fit keeps coordinates small, and few ``central`` answers tell how far out a far object is.
     So the most isolated objects are placed again, each with the others held and without that
     penalty: on the line from the middle of its neighbors through its place, at the nearest point
-    that is about as likely as the best.
-
-    Parameters
-    ----------
-    answers : Statements, optional
-        Those of the map. Without them, and for other kinds, isolation is that on the map.
+    that is about as likely as the best. Without answers, and for other kinds, isolation is that
+    on the map.
     """
     X, found = model.X, isolation(model.X[rest])
     if answers is None or answers.kind != "central":

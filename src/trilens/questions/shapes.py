@@ -38,35 +38,23 @@ _DIP = 0.6
 
 @dataclass(frozen=True)
 class Fitted:
-    """A shape, fitted to a map.
+    """A shape, fitted to a map."""
 
-    Attributes
-    ----------
-    score : float
-        Its log-likelihood, less half the logarithm of the number of objects for each parameter
-        (Schwarz, 1978).
-    likelihood : float
-        Its log-likelihood alone.
-    spread : float
-        How far objects lie off it, by the standard deviation of the map.
-    knots : (K, d) array
-        Where it runs.
-    along : (K,) array
-        Where on it each knot lies: from 0 to 1 along a line and outwards on an arm, in radians
-        on a ring.
-    part : (K,) array of int
-        The arm or group that each knot belongs to.
-    variances : (parts,) array
-        About the knots.
-    weights : (parts,) array
-    """
-
+    #: Its log-likelihood, less half the logarithm of the number of objects for each parameter
+    #: (Schwarz, 1978).
     score: float
+    #: Its log-likelihood alone.
     likelihood: float
+    #: How far objects lie off it, by the standard deviation of the map.
     spread: float
+    #: (K, d): where it runs.
     knots: FloatArray = field(repr=False)
+    #: (K,): where on it each knot lies: from 0 to 1 along a line and outwards on an arm, in
+    #: radians on a ring.
     along: FloatArray = field(repr=False)
+    #: (K,): the arm or group that each knot belongs to.
     part: IntArray = field(repr=False)
+    #: (parts,): about the knots.
     variances: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
 
@@ -77,26 +65,16 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Shapes:
-    """How well each shape describes a map.
+    """How well each shape describes a map."""
 
-    Attributes
-    ----------
-    fits : dict
-        By shape; of a cloud the best one. Empty where there are too few objects.
-    rest : float
-        The score of the best cloud that is skewed or has a long tail.
-    plain : float
-        The score of the best cloud that is neither.
-    likely : float
-        The largest log-likelihood of such a cloud.
-    numbers : set of int
-        How many groups there may be: large enough, and with a dip between them.
-    """
-
+    #: By shape; of a cloud the best one. Empty where there are too few objects.
     fits: Mapping[Shape, Fitted] = field(repr=False)
+    #: The score of the best cloud that is skewed or has a long tail, and of one that is neither.
     rest: float = -np.inf
     plain: float = -np.inf
+    #: The largest log-likelihood of a cloud that is neither.
     likely: float = -np.inf
+    #: How many groups there may be: large enough, and with a dip between them.
     numbers: frozenset[int] = frozenset()
 
     @property
@@ -173,18 +151,8 @@ def fit_shapes(
 
     A shape is a set of knots, whose places are linear in its parameters. Objects lie about the
     knots, and are seen with the errors of their places, taken as the same in every direction.
-    Lines, rings, arms and groups so become mixtures of Gaussians, which the EM algorithm fits.
-
-    Parameters
-    ----------
-    points : (n, d) array
-        The map, along its axes.
-    errors : (n, d, d) array
-        Covariances.
-    divisions : sequence of (n,) arrays
-        The map in 2, 3, ... parts, to start from.
-    only : bool
-        Fit groups and plain clouds only.
+    Lines, rings, arms and groups so become mixtures of Gaussians, which the EM algorithm fits,
+    started from divisions into 2, 3, ... parts. With ``only``, groups and plain clouds alone are.
 
     Examples
     --------

@@ -174,10 +174,7 @@ def described(
 ) -> Structure:
     """What was found of the shape of a map, for people.
 
-    Parameters
-    ----------
-    draws : callable, optional
-        Gives other maps that the answers allow, (draws, n, d).
+    ``draws`` gives other maps that the answers allow, (draws, n, d).
 
     Examples
     --------
@@ -196,13 +193,8 @@ def described(
     apart = tuple(names[i] for i in np.flatnonzero(found.labels < 0))
     if why is not None or found.map is None:
         return Structure("cloud", names, reason=why, unassigned=apart)
-    made = Structure(
-        shape,
-        tuple(names[i] for i in inside.tolist()),
-        told.p_value,
-        found.shapes.scores,
-        told.notes,
-    )
+    within = tuple(names[i] for i in inside.tolist())
+    made = Structure(shape, within, told.p_value, found.shapes.scores, told.notes)
     moved = None if draws is None else lambda: draws()[:, inside]
     if shape == "groups":
         labels = numbered(found.labels[inside], made.names)
@@ -250,10 +242,7 @@ def _of_line(
 def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:
     """Where the points lie on a curve through knots: at the nearest place of it, (n,).
 
-    Parameters
-    ----------
-    closed : float, optional
-        Where a curve that ends where it began ends.
+    A curve that ends where it began ends at ``closed``.
     """
     order = np.argsort(curve.along, kind="stable")
     knots, at = curve.knots[order], curve.along[order]

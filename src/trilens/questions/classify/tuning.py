@@ -23,15 +23,11 @@ NAMES = ("knn", "svm-linear", "svm-gauss")
 def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: Any = 0) -> Any:
     """A classifier fitted to ``(X, y)``.
 
-    Parameters
-    ----------
-    classifier : str or scikit-learn classifier
-        ``"knn"``, ``"svm-linear"`` or ``"svm-gauss"`` (one-vs-all for several classes), tuned
-        over the paper's grid, the middle one of equally good parameters taken: SVMs by 10-fold
-        cross-validation as in the paper, k-NN by leave-one-out, which costs one sorting of the
-        distances and has no random folds; any other classifier is cloned and fitted as it is.
-
-    A tuned one has ``best_params_`` and ``best_score_``, its cross-validated accuracy.
+    ``"knn"``, ``"svm-linear"`` and ``"svm-gauss"`` (one-vs-all for several classes) are tuned over
+    the paper's grid, the middle one of equally good parameters taken: SVMs by 10-fold
+    cross-validation as in the paper, k-NN by leave-one-out, which costs one sorting of the
+    distances and has no random folds; any other classifier is cloned and fitted as it is. A tuned
+    one has ``best_params_`` and ``best_score_``, its cross-validated accuracy.
     """
     methods = ("get_params", "fit", "predict")
     if not isinstance(classifier, type) and all(hasattr(classifier, name) for name in methods):

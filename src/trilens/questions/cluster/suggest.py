@@ -122,26 +122,16 @@ class ClusterSuggestion:
 
 @dataclass(frozen=True)
 class Examined:
-    """What is known of the shape of a map.
-
-    Attributes
-    ----------
-    suggestion : ClusterSuggestion
-    shapes : Shapes
-        Fitted to ``map``.
-    map : MapAlongAxes or None
-        None where there are too few objects, or too few that differ.
-    labels : (n,) array of int
-        The group of each object, where there are groups, else 0; -1 for what stands apart.
-    bent : bool
-        Whether a line is. Which object is the most central of three depends on their order alone,
-        so that such answers do not tell.
-    """
+    """What is known of the shape of a map."""
 
     suggestion: ClusterSuggestion
+    #: Fitted to the map, which is None where there are too few objects, or too few that differ.
     shapes: Shapes
     map: MapAlongAxes | None
+    #: (n,): the group of each object, where there are groups, else 0; -1 for what stands apart.
     labels: IntArray
+    #: Whether a line is. Which object is the most central of three depends on their order alone,
+    #: so that such answers do not tell.
     bent: bool = False
 
     @property
@@ -159,13 +149,8 @@ def examined(fitted: Fit) -> Examined:
     n = fitted.n_objects
     why = why_no_groups(fitted.support, fitted.sample)
     inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
-    found = examine(
-        fitted.map.X[inside],
-        fitted.place_cov[inside],
-        fitted.map.kind,
-        random_state=fitted.seed,
-        reason=why,
-    )
+    X, errors = fitted.map.X[inside], fitted.place_cov[inside]
+    found = examine(X, errors, fitted.map.kind, fitted.seed, why)
     labels = np.full(n, -1, dtype=np.int64)
     labels[inside] = found.labels
     return replace(found, labels=labels)
@@ -366,11 +351,7 @@ def group_names(labels: IntArray) -> list[str]:
 class _Divisions:
     """Maps divided into each number of clusters.
 
-    Attributes
-    ----------
-    separation, gap : (maps, numbers) float64
-    labels : list of (n,) int64
-        Of the first map, for each number.
+    ``separation`` and ``gap`` are (maps, numbers); ``labels`` those of the first map, by number.
     """
 
     def __init__(
@@ -487,24 +468,16 @@ def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
 
 @dataclass(frozen=True)
 class Part:
-    """A map divided into a number of clusters.
+    """A map divided into a number of clusters."""
 
-    Attributes
-    ----------
-    labels : (n,) int64
-        By k-means, started from Ward's clusters.
-    inside : (n, d') float64
-        The map in the space that the centres span: a line for two clusters. How wide the
-        clusters are across it says nothing about the gap between them.
-    axes : (d', d) float64
-        Of that space.
-    silhouette : float
-        The mean one, there.
-    """
-
+    #: (n,): by k-means, started from Ward's clusters.
     labels: IntArray
+    #: (n, d'): the map in the space that the centres span: a line for two clusters. How wide the
+    #: clusters are across it says nothing about the gap between them.
     inside: FloatArray
+    #: (d', d): of that space.
     axes: FloatArray
+    #: The mean one, there.
     silhouette: float
 
 

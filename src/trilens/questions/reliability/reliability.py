@@ -360,18 +360,11 @@ def _checked(
     n_asked = int((asked.right >= 0).sum())
     ordered = in_own_order(given)[0]
     fitted, predicted, fields = _held_out(ordered, asked.by_rater(), fitted, seed)
-    chances_of = None
-    if fitted is not None and is_enough(given):
-        chances_of = fitted.probabilities
+    chances_of = fitted.probabilities if fitted is not None and is_enough(given) else None
     best, best_ends = reachable_share(between, ordered, chances_of)
-    exclusions, marks = exclusions_of(
-        everything,
-        raters_of(everything)[1],
-        unit or "rater",
-        selection,
-        tests,
-        fields.get("raters", ()),
-    )
+    raters, unit_name = fields.get("raters", ()), unit or "rater"
+    whose = raters_of(everything)[1]
+    exclusions, marks = exclusions_of(everything, whose, unit_name, selection, tests, raters)
     questions: tuple[Disagreement, ...] = ()
     pairs: tuple[Disagreement, ...] = ()
     if between is not None:
@@ -385,10 +378,10 @@ def _checked(
             *about_reading(reading, given),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
-            *about_amounts(who, unit or "rater"),
+            *about_amounts(who, unit_name),
             *about_design(design(given if once is None else once)),
             *predicted,
-            *about_views(between, within, fields.get("raters", ()), unit or "rater"),
+            *about_views(between, within, raters, unit_name),
             *about_contradictions(repeats, chance(given.kind)),
         ),
         chance=chance(given.kind),
