@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import trilens as tl
+from commandline import facts, run
 from test_next_questions import answers
-from trilens.cli import trilens
 from trilens.errors import TrilensError
 from trilens.maps.fitted import fit
 from trilens.questions.stopping import Stopping, expected_gain, looks, spent
@@ -72,19 +70,24 @@ def test_more_answers_gain_less(many: tl.Statements) -> None:
     assert early > 2 * late
 
 
-def test_a_gain_is_seen_on_random_questions_only(many: tl.Statements) -> None:
-    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60, kind="central")
-    with pytest.raises(TrilensError, match="all 60 questions were chosen"):
-        tl.stopping(chosen, "map")
-
-
-def test_price() -> None:
+def test_a_price_counts_what_was_paid(tmp_path: Path) -> None:
     S = answers(10, 40)
     found = tl.stopping(S, "price", price=0.25, budget=20)
     assert not found.stop
     assert found.next == "40 more can be paid"
     assert tl.stopping(S, "price", price=0.25, budget=10.1).stop
     assert not tl.stopping(S, "price", price=1e-320, budget=1e15).stop
+    # test and repeated questions of a survey were paid, practice was not
+    reasons = ["random"] * 30 + ["test"] * 2 + ["repeat"] * 3 + ["practice"] * 4
+    rows = [
+        f"{','.join(f'o{i}' for i in triple)},{why},,true"
+        for triple, why in zip(S.triples, reasons, strict=False)
+    ]
+    file = tmp_path / "export.csv"
+    file.write_text("\n".join(["central,other_1,other_2,reason,test,counted", *rows]))
+    exported = tl.Answers(file)
+    assert len(exported.statements) == 30
+    assert tl.stopping(exported, "price", price=1, budget=50).value == 35
 
 
 @pytest.mark.slow
@@ -108,6 +111,11 @@ def test_groups_are_decided_when_found_twice() -> None:
         ({"rule": "map", "gain": 0.5}, r"0\.005 is half a per cent"),
         *(({"level": level}, "level is") for level in (0, 0.991, 1, 2, float("nan"))),
         ({"answers": tl.Statements([[0, 1, 2]], kind="central")}, "needs four"),
+        # a gain is seen on random questions only
+        (
+            {"answers": answers(10, 60, chosen=[True] * 60), "rule": "map"},
+            "all 60 questions were chosen",
+        ),
         ({"rule": "medoid", "at_most": 10}, "less than the 10 objects"),
         ({"rule": "price", "price": 1, "budget": 1e300}, "budget"),
         ({"rule": "price"}, "needs price"),
@@ -131,36 +139,12 @@ def test_a_result_shows_itself_in_two_lines() -> None:
     assert found._repr_html_().startswith("<table><caption>Stopping")
 
 
-def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_commands(many: tl.Statements, tmp_path: Path) -> None:
     file, out = tmp_path / "answers.csv", tmp_path / "questions.csv"
     tl.write_statements(many[:303], file)
-    paid = ["--rule", "price", "--price", "1", "--budget", "300"]
-    run = CliRunner().invoke(trilens, ["stop", str(file), *paid, "--json"])
-    assert run.exit_code == 0
-    facts = json.loads(run.stdout)
-    assert facts["answers"] == 303
-    assert facts["stop"] is True
-    run = CliRunner().invoke(trilens, ["stop", str(file), "--rule", "price", "--quiet"])
-    assert run.exit_code == 1
-    assert "needs --price" in run.output
-    told = ["next", str(file), "-n", "5", "--rater", "new", "-o", str(out)]
-    run = CliRunner().invoke(trilens, told)
-    assert run.exit_code == 0
+    told = facts("stop", file, "--rule", "price", "--price", 1, "--budget", 300)
+    assert told["answers"] == 303
+    assert told["stop"] is True
+    assert "needs --price" in run("stop", file, "--rule", "price", "--quiet", status=1).stderr
+    run("next", file, "-n", 5, "--rater", "new", "-o", out)
     assert len(out.read_text().splitlines()) == 6
-
-
-def test_a_price_counts_what_was_paid(tmp_path: Path) -> None:
-    """Test and repeated questions of a survey were paid, practice was not."""
-    reasons = ["random"] * 30 + ["test"] * 2 + ["repeat"] * 3 + ["practice"] * 4
-    rows = [f"{o},{p},{q},{why},,true" for (o, p, q), why in zip(_some(39), reasons, strict=True)]
-    file = tmp_path / "export.csv"
-    text = "\n".join(["central,other_1,other_2,reason,test,counted", *rows])
-    file.write_text(text, encoding="utf-8")
-    answers = tl.Answers(file)
-    assert len(answers.statements) == 30
-    assert tl.stopping(answers, "price", price=1, budget=50).value == 35
-
-
-def _some(m: int) -> list[tuple[str, str, str]]:
-    rng = np.random.default_rng(0)
-    return [tuple("abcdefgh"[i] for i in rng.choice(8, 3, replace=False)) for _ in range(m)]
