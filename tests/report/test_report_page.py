@@ -23,10 +23,9 @@ def changed(facts):
 
 def _line(facts, shape="line"):
     names = [row["object"] for row in facts["objects"]]
-    n = len(names)
-    unit = 1.0 if shape == "line" else 340.0
-    key = "position" if shape == "line" else "angle"
-    places = {name: unit * i / (n - 1) for i, name in enumerate(names)}
+    at = np.linspace(0, 1 if shape == "line" else 340, len(names)).tolist()
+    places = dict(zip(names, at, strict=True))
+    near = places[names[1]]
     return {
         "shape": shape,
         "sentence": "The objects lie along a line.",
@@ -34,20 +33,14 @@ def _line(facts, shape="line"):
         "scores": {},
         "caution": None,
         "order": names,
-        key: places,
-        "interval": {name: [at - unit / 20, at + unit / 20] for name, at in places.items()},
+        "position" if shape == "line" else "angle": places,
+        "interval": {name: [at - near, at + near] for name, at in places.items()},
     }
 
 
-def test_no_page_contradicts_itself(facts):
-    assert contradictions(render(facts), facts) == []
-
-
-def test_on_a_ring_nobody_is_the_farthest_out(changed):
-    changed["outliers"]["outliers"] = []
-    assert "Farthest from the others" in words.apart(changed)
-    changed["structure"] = _line(changed, "ring")
-    assert "On a ring no object" in words.apart(changed)
+def _rows(page, name, css="row"):
+    """The objects in the rows of a figure."""
+    return [int(row.attributes["data-i"]) for row in figure(page, name).all("g", css=css)]
 
 
 def test_the_test_sees_contradictions(changed):
@@ -61,41 +54,37 @@ def test_the_test_sees_contradictions(changed):
     assert value_of("76%") == pytest.approx((0.755, 0.765))
 
 
-def test_sections_stand_in_their_order_and_cards_lead_to_them(facts):
-    page = read_page(render(facts))
+def test_the_order_of_the_page_and_its_cards(facts):
+    html = render(facts)
+    assert contradictions(html, facts) == []
+    page = read_page(html)
     order = [section.attributes["id"] for section in page.all("section")]
     assert order == [
         "medoid", "outliers", "groups", "classes", "raters", "answers", "objects", "methods",
     ]  # fmt: skip
     cards = page.all("li", css="card")
-    assert [card.one("a").attributes["href"][1:] for card in cards] == [
-        "medoid", "outliers", "groups", "answers",
-    ]  # fmt: skip
+    led = [card.one("a").attributes["href"] for card in cards]
+    assert led == ["#medoid", "#outliers", "#groups", "#answers"]
     assert all(card.one("p", css="sure").said for card in cards)
-
-
-def test_a_card_shows_its_objects_on_the_map(facts):
-    page = read_page(render(facts))
+    # a card shows its objects on the map
     place = {row["object"]: str(i) for i, row in enumerate(facts["objects"])}
     shown = finding(page, "medoid").attributes["data-show"].split()
     assert shown == [place[name] for name in facts["medoid"]["candidates"]]
-
-
-def test_no_sentence_is_said_twice(facts):
-    page = read_page(render(facts))
+    assert "caution" in finding(page, "answers").said
+    # no sentence is said twice
     text = f"{page.one('header').said} {page.one('nav').said} " + " ".join(
         node.said for node in page.all("p", css="finding")
     )
     said = [each.strip() for each in re.split(r"(?<=\.)\s", text) if len(each) > 25]
     assert len(set(said)) == len(said)
+    assert len(page.all("h3", id="compared")) == 0
 
 
 def test_a_line_is_the_headline(changed):
     changed["structure"], changed["dimension"] = _line(changed), 1
     page = read_page(render(changed))
     assert "along one dimension, from" in page.one(css="headline").said
-    rows = figure(page, "order").all("g", css="row")
-    assert [int(row.attributes["data-i"]) for row in rows] == list(range(len(changed["objects"])))
+    assert _rows(page, "order") == list(range(len(changed["objects"])))
     assert "95% intervals" in figure(page, "order").said
 
 
@@ -123,33 +112,38 @@ def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("part", "found", "section", "said"),
     [
-        ({"learnable": True, "contradicted": []}, "The labels agree with the answers."),
-        ({"learnable": False, "error": 0.5, "baseline": 0.4}, "The labels cannot be learned from"),
+        ("classify", {"learnable": True, "contradicted": []}, "classes", "The labels agree with"),
+        ("classify", {"learnable": False, "error": 1.0}, "classes", "The labels cannot be learned"),
+        ("cluster.suggestion", {"n_clusters": 4, "p_value": 0.01}, "groups", "suggest four groups"),
+        ("outliers", {"outliers": []}, "outliers", "Farthest from the others"),
+        ("reliability", {"cautions": []}, "answers", "No fault was found"),
+        ("reliability", {"catch": {"asked": 40, "right": 39}}, "answers", "39 of 40"),
     ],
 )
-def test_whether_the_labels_can_be_learned_is_said(changed, found, said):
-    changed["classify"] |= found
-    assert said in read_page(render(changed)).one("section", id="classes").said
-
-
-def test_what_is_suggested_stands_beside_what_was_requested(changed):
-    changed["cluster"]["suggestion"] |= {"n_clusters": 4, "p_value": 0.01}
-    said = finding(read_page(render(changed)), "groups").said
-    assert "as requested. The answers suggest four groups" in said
+def test_a_finding_and_its_section_say_what_was_found(changed, part, found, section, said):
+    facts = changed
+    for key in part.split("."):
+        facts = facts[key]
+    facts |= found
+    page = read_page(render(changed))
+    cards = page.one(css="findings").said
+    assert said in f"{cards} {page.one('section', id=section).said}"
+    assert ("No fault was found" in cards) == (page.all(css="caution") == [])
 
 
 def test_a_ring_has_no_most_central_object(changed):
     changed["structure"] = _line(changed, "ring")
     page = read_page(render(changed))
     assert "none of them is the most central" in page.one(css="headline").said
-    rows = figure(page, "order").all("g", css="row")
-    assert [int(row.attributes["data-i"]) for row in rows] == list(range(len(changed["objects"])))
+    assert _rows(page, "order") == list(range(len(changed["objects"])))
     assert "on a ring no object is" in finding(page, "medoid").said.lower()
     assert changed["medoid"]["medoid"] not in page.one("section", id="medoid").said
     assert figure(page, "candidates") is None
     assert [g for g in page.all("g", css="pt") if "best" in g.classes()] == []
+    changed["outliers"]["outliers"] = []
+    assert "On a ring no object" in words.apart(changed)
 
 
 def test_many_candidates_are_a_number_and_ten(changed):
@@ -189,22 +183,17 @@ def test_who_is_in_no_group_is_said(changed):
     assert contradictions(html, changed) == []
 
 
-def test_no_fault_is_said_only_without_a_caution(changed):
-    assert "caution" in finding(read_page(render(changed)), "answers").said
-    changed["reliability"]["cautions"] = []
-    page = read_page(render(changed))
-    assert "No fault was found" in finding(page, "answers").said
-    assert page.all(css="caution") == []
-
-
 def test_an_interval_that_says_nothing_is_said_to(changed):
     rater = changed["reliability"]["raters"][0]
     rater["blind_low"], rater["blind_high"] = 0.01, 1.0
+    rater |= {"catch_asked": 5, "catch_right": 4}
+    changed["reliability"]["catch"] = {"asked": 40, "right": 39}
     changed["reliability"]["raters"][1]["verdict"] = "differs"
     changed["objects"][0] |= {"low": 0.0, "high": 1.0}
     page = read_page(render(changed))
     rows = page.one("section", id="raters").one("tbody").all("tr")
     assert "too few answers to tell" in rows[0].said
+    assert "4 of 5" in rows[0].said
     assert rows[1].one("td", **{"data-h": "careless"}).said == "\N{EN DASH}"
     assert "too few answers to tell" in page.one("section", id="objects").all("tr")[1].said
 
@@ -215,26 +204,21 @@ def test_names_are_cut_in_the_middle(changed):
     assert len(set(labels)) == len(labels)
 
 
-def test_landmarks_are_spread_over_the_map(changed):
+def test_a_page_of_many_objects_is_light_and_its_landmarks_are_spread_over_the_map(changed):
     row = changed["objects"][-1]
     changed["objects"] += [
-        {**row, "object": f"more {i}", "x": 100 + i % 30, "y": float(i // 30)} for i in range(900)
+        {**row, "object": f"further {i}", "x": 100 + i % 80, "y": i // 80} for i in range(8000)
     ]
+    html = render(changed)
+    assert len(html.encode()) < 5_000_000
+    assert "further 7999" not in html.split('id="data"')[0].split('id="objects"')[1]
+    assert "objects are not drawn" in html
     drawn = drawing.map_drawing(changed)
     first = [p for p in drawn["points"] if p["rank"] < drawing.LANDMARKS]
     assert len(first) == drawing.LANDMARKS
     spoken = {changed["medoid"]["medoid"], *(g["medoid"] for g in changed["cluster"]["groups"])}
     assert spoken <= {changed["objects"][p["i"]]["object"] for p in first}
     assert np.ptp([p["x"] for p in first]) > 50
-
-
-def test_test_questions_stand_on_the_page(changed):
-    changed["reliability"]["catch"] = {"asked": 40, "right": 39}
-    for rater in changed["reliability"]["raters"]:
-        rater["catch_asked"], rater["catch_right"] = 5, 4
-    page = read_page(render(changed))
-    assert "39 of 40" in page.one("section", id="answers").said
-    assert "4 of 5" in page.one("section", id="raters").one("tbody").said
 
 
 def test_what_is_written_is_what_is_shown(changed, tmp_path):
@@ -260,8 +244,9 @@ def test_a_tree_is_drawn_where_a_branch_is_claimed(changed):
         for k in range(1, len(names))
     ]
     changed["hierarchy"] = {"branches": joined, "order": names}
-    drawn = figure(read_page(render(changed)), "tree")
-    assert [int(row.attributes["data-i"]) for row in drawn.all("g")] == list(range(len(names)))
+    page = read_page(render(changed))
+    drawn = figure(page, "tree")
+    assert _rows(page, "tree", None) == list(range(len(names)))
     # every branch: two parts and what joins them
     assert len(drawn.all("line")) == 3 * (len(names) - 1)
     assert drawn.all("text")[0].said == "97%"
@@ -270,27 +255,19 @@ def test_a_tree_is_drawn_where_a_branch_is_claimed(changed):
     assert figure(read_page(render(changed)), "tree") is None
 
 
-def test_the_methods_tell_dimensions_and_tests(changed):
+def test_the_methods_tell_dimensions_and_tests_and_cite_what_was_used(changed):
     changed["cluster"]["p_value"] = 0.021
     said = words.methods(changed)
     assert said.startswith(changed["reliability"]["methods"])
     assert f"The choice map has {words.count(changed['dimension'], 'dimension')}" in said
     assert "without groups (p = 0.021)" in said
-
-
-def test_what_was_used_is_cited(changed):
-    page = read_page(render(changed)).one("section", id="methods")
-    assert "@software{trilens," in page.said
-    assert "@article{kleindessner2017lens," in page.said
-    assert "Hennig" in page.said
+    told = read_page(render(changed)).one("section", id="methods").said
+    cited = ("@software{trilens,", "@article{kleindessner2017lens,", "Hennig")
+    assert all(each in told for each in cited)
     changed["kind"], changed["cluster"]["n_clusters"] = "closer", 1
-    page = read_page(render(changed)).one("section", id="methods")
-    assert "Kleindessner" not in page.said
-    assert "Shi" not in page.said
-
-
-def test_whether_the_map_of_a_part_knows_the_features_is_said(changed):
-    changed["reliability"]["predicted"] = 0.68
+    told = read_page(render(changed)).one("section", id="methods").said
+    assert "Kleindessner" not in told
+    assert "Shi" not in told
     assert "without the features" not in words.answers(changed).sentence
     said = words.answers(changed | {"features": {"said": ""}}).sentence
     assert "A map of some answers, without the features, predicts" in said
@@ -299,11 +276,10 @@ def test_whether_the_map_of_a_part_knows_the_features_is_said(changed):
 def test_groups_stand_side_by_side_with_what_differs(facts):
     names = [row["object"] for row in facts["objects"]]
     n = len(names)
-    plane = [[float(i), float(i % 5)] for i in range(n)]
     group = {
         "raters": 3, "answers": 90, "agreement": None, "medoid": names[0], "candidates": names[:2],
         "centrality": [0.3] * n, "predicted_by_own": 0.5, "predicted_by_others": None,
-        "plane": plane,
+        "plane": [[float(i), float(i % 5)] for i in range(n)],
     }  # fmt: skip
     compared = {
         "by": "<country>", "p_value": 0.001, "differ": True, "why_not": None, "shared": None,
@@ -317,4 +293,3 @@ def test_groups_stand_side_by_side_with_what_differs(facts):
     assert page.one("h3", id="compared").said == "Groups compared, by <country>"
     assert "They answer differently. It lies elsewhere." in page.one("section", id="raters").said
     assert len(page.one(css="side-by-side").all("g", css="differs")) == 2
-    assert 'id="compared"' not in render(facts)
