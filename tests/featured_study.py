@@ -7,27 +7,16 @@ from functools import cache
 import numpy as np
 
 import trilens as tl
+from people import chances, say
 
 
 def answers(X, m, seed, names=None):
     """Central answers about places, by the choice model."""
     rng = np.random.default_rng(seed)
-    triples = np.array([rng.choice(len(X), 3, replace=False) for _ in range(m)])
-    sides = [
-        np.linalg.norm(X[triples[:, i]] - X[triples[:, j]], axis=1)
-        for i, j in ((1, 2), (0, 2), (0, 1))
-    ]
-    odds = np.exp(np.stack(sides, axis=1))
-    chosen = (
-        np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1) > rng.random((m, 1))
-    ).argmax(axis=1)
-    rest = np.array([np.delete(row, k) for row, k in zip(triples, chosen, strict=True)])
-    return tl.Statements(
-        np.column_stack([triples[np.arange(m), chosen], rest]),
-        n_objects=len(X),
-        names=names,
-        kind="central",
-    )
+    asked = np.array([rng.choice(len(X), 3, replace=False) for _ in range(m)])
+    P = chances(X, asked, "central", sharp=1.0)
+    chosen = (P.cumsum(axis=1) > rng.random((m, 1))).argmax(axis=1)
+    return tl.Statements(say(asked, chosen), n_objects=len(X), names=names, kind="central")
 
 
 @cache
