@@ -217,31 +217,9 @@ def _records(drawn: Drawn) -> list[dict[str, str | None]]:
     return [{n: column[i] for n, column in columns.items()} for i in range(len(drawn.rows))]
 
 
-def _jsonl(drawn: Drawn, rng: random.Random) -> bytes:
-    return "\n".join(json.dumps(r, ensure_ascii=False) for r in _records(drawn)).encode()
-
-
-def _json(drawn: Drawn, rng: random.Random) -> bytes:
-    return json.dumps(_records(drawn), indent=rng.choice([None, 1])).encode()
-
-
-def _json_rows(drawn: Drawn, rng: random.Random) -> bytes:
-    return json.dumps([drawn.header, *drawn.rows]).encode()
-
-
-def _times_as_numbers(drawn: Drawn) -> pa.Table:
-    return pa.table(_columns(drawn))
-
-
-def _parquet(drawn: Drawn, rng: random.Random) -> bytes:
+def _written(write: Callable[[io.BytesIO], object]) -> bytes:
     out = io.BytesIO()
-    pq.write_table(_times_as_numbers(drawn), out, compression=rng.choice(["snappy", "none"]))
-    return out.getvalue()
-
-
-def _arrow(drawn: Drawn, rng: random.Random) -> bytes:
-    out = io.BytesIO()
-    pf.write_feather(_times_as_numbers(drawn), out, compression="uncompressed")
+    write(out)
     return out.getvalue()
 
 
@@ -255,26 +233,18 @@ def _triples(drawn: Drawn) -> np.ndarray:
 
 
 def _npz(drawn: Drawn, rng: random.Random) -> bytes:
-    out = io.BytesIO()
     names = sorted({cell for row in drawn.rows for cell in row})
     ids = np.array([[names.index(cell) for cell in (row * 3)[:3]] for row in drawn.rows])
     drawn.expected = None
-    np.savez(out, triples=ids, names=np.array(names), kind=np.array("odd"))
-    return out.getvalue()
-
-
-def _npy(drawn: Drawn, rng: random.Random) -> bytes:
-    out = io.BytesIO()
-    np.save(out, _triples(drawn))
-    return out.getvalue()
+    arrays = {"triples": ids, "names": np.array(names), "kind": np.array("odd")}
+    return _written(lambda out: np.savez(out, **arrays))
 
 
 def _mat(drawn: Drawn, rng: random.Random) -> bytes:
-    out = io.BytesIO()
     triples = _triples(drawn)
     cells = triples if triples.dtype.kind == "i" else triples.astype(object)
-    scipy.io.savemat(out, {"t": cells}, do_compression=rng.random() < 0.5)
-    return out.getvalue()
+    shrink = rng.random() < 0.5
+    return _written(lambda out: scipy.io.savemat(out, {"t": cells}, do_compression=shrink))
 
 
 def _db(drawn: Drawn, rng: random.Random) -> bytes:
@@ -300,9 +270,7 @@ def _xlsx(drawn: Drawn, rng: random.Random) -> bytes:
     book = openpyxl.Workbook()
     for row in [drawn.header, *drawn.rows]:
         book.active.append(row)
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return _written(book.save)
 
 
 def _zipped(drawn: Drawn, rng: random.Random) -> bytes:
@@ -314,13 +282,21 @@ def _zipped(drawn: Drawn, rng: random.Random) -> bytes:
 
 WRITERS: dict[str, Callable[[Drawn, random.Random], bytes]] = {
     **dict.fromkeys(TEXT, _separated),
-    ".jsonl": _jsonl,
-    ".json": _json,
-    ".rows.json": _json_rows,
-    ".parquet": _parquet,
-    ".arrow": _arrow,
+    ".jsonl": lambda drawn, rng: "\n".join(
+        json.dumps(record, ensure_ascii=False) for record in _records(drawn)
+    ).encode(),
+    ".json": lambda drawn, rng: json.dumps(_records(drawn), indent=rng.choice([None, 1])).encode(),
+    ".rows.json": lambda drawn, rng: json.dumps([drawn.header, *drawn.rows]).encode(),
+    ".parquet": lambda drawn, rng: _written(
+        lambda out: pq.write_table(
+            pa.table(_columns(drawn)), out, compression=rng.choice(["snappy", "none"])
+        )
+    ),
+    ".arrow": lambda drawn, rng: _written(
+        lambda out: pf.write_feather(pa.table(_columns(drawn)), out, compression="uncompressed")
+    ),
     ".npz": _npz,
-    ".npy": _npy,
+    ".npy": lambda drawn, rng: _written(lambda out: np.save(out, _triples(drawn))),
     ".mat": _mat,
     ".db": _db,
     ".xlsx": _xlsx,
@@ -373,57 +349,39 @@ def _bare(text: str) -> str:
 
 
 def check(drawn: Drawn, path: Path) -> str:
-    """Read a file in one of the ways that there are; the outcome in a word."""
+    """Read a file in each of the ways that there are; the outcome in a word."""
     path.write_bytes(drawn.data)
-    outcome = "read"
-    names: tuple[str, ...]
+    names: set[str] = set()
+    S, refused = None, ""
     try:
         S = read_statements(path)
+        names.update(S.names)
     except TrilensError as error:
-        outcome, names = "refused", ()
-        one_line(str(error))
-    else:
-        names = S.names
+        refused = str(error)
+        assert refused.strip()
+        assert "\n" not in refused
     try:
         skipped = read_statements(path, skip_bad=True)
+        names.update(skipped.names)
+        assert S is None or len(skipped) == len(S)
     except TrilensError:
-        assert outcome == "refused", "skipping bad rows refuses what is read without"
-    else:
-        names = (*names, *skipped.names)
-        if outcome == "read":
-            assert len(skipped) == len(S)
+        assert S is None, "skipping bad rows refuses what is read without"
     # a damaged page may be one that only one of the two looks at
     damaged = drawn.bytewise and drawn.ending in (".parquet", ".arrow")
     try:
         chunks = list(scan_statements(path, chunk_rows=2))
+        names.update(*(chunk.names for chunk in chunks[:1]))
+        assert S is not None or damaged, "a scan reads what is refused whole"
+        assert S is None or sum(map(len, chunks)) == len(S)
     except TrilensError:
-        assert outcome == "refused" or damaged, "a scan refuses what is read whole"
-    else:
-        assert outcome == "read" or damaged, "a scan reads what is refused whole"
-        if outcome == "read":
-            assert sum(map(len, chunks)) == len(S)
-        names = (*names, *chunks[0].names) if chunks else names
-    for name in set(names):
+        assert S is None or damaged, "a scan refuses what is read whole"
+    for name in names:
         assert allowed(drawn, name), f"the object {name!r} does not stand in the data rows"
     if drawn.expected is not None:
-        assert outcome == "read", f"refused: {error_of(path)}"
+        assert S is not None, f"refused: {refused}"
         found = [[S.names[i] for i in row] for row in S.triples.tolist()]
         assert found == drawn.expected
-    return outcome
-
-
-def one_line(text: str) -> None:
-    assert text.strip()
-    assert "\n" not in text
-
-
-def error_of(path: Path) -> str:
-    """Why a file is refused."""
-    try:
-        read_statements(path)
-    except TrilensError as error:
-        return str(error)
-    return "it is not"
+    return "refused" if S is None else "read"
 
 
 def run(files: int, seed: int, folder: Path) -> Counter[str]:
