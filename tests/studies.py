@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import jwt
+import psycopg
 import uvicorn
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -233,9 +234,7 @@ class Prolific:
 
         self.server = HTTPServer(("127.0.0.1", 0), Answer)
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
-        self.thread = threading.Thread(
-            target=self.server.serve_forever, kwargs={"poll_interval": 0.05}
-        )
+        self.thread = threading.Thread(target=self.server.serve_forever, args=[0.05])
         self.thread.start()
 
     def token(self, kid: str = "k", key: Any = None, **claims: Any) -> str:
@@ -361,10 +360,7 @@ class Postgres:
 
     def start(self) -> None:
         options = f"-c listen_addresses='' -c fsync={self._fsync} -k {self._folder}"
-        log = str(self._folder / "log")
-        self._run(
-            "pg_ctl", "-D", str(self._folder / "data"), "-o", options, "-l", log, "-w", "start"
-        )
+        self._control("-o", options, "-l", str(self._folder / "log"), "start")
 
     def stop(self) -> None:
         self._control("-m", "immediate", "stop")
@@ -374,18 +370,13 @@ class Postgres:
 
     def database(self) -> str:
         """The address of a new, empty database."""
-        import psycopg
-
         self._names += 1
         name = f"study{self._names}"
-        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+        self._do(f"CREATE DATABASE {name}")
         return self.address(name)
 
     def clear(self, url: str) -> None:
         """Empty a database, to be used again: much faster than making a new one."""
-        import psycopg
-
         self.kill_backends(url)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE")
@@ -393,30 +384,24 @@ class Postgres:
 
     def kill_backends(self, url: str) -> None:
         """End every connection to a database, in the middle of whatever it does."""
-        import psycopg
-
-        with psycopg.connect(url, autocommit=True) as killer:
-            killer.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+        end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        self._do(end, urlsplit(url).path.lstrip("/"))
 
     @contextmanager
     def outage(self, url: str) -> Iterator[None]:
         """A database that breaks every connection and takes none, until the end of the block."""
-        import psycopg
-
         name = urlsplit(url).path.lstrip("/")
-        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
-            connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
-            )
-            yield
-            connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        self._do(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        self.kill_backends(url)
+        yield
+        self._do(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
     def address(self, name: str) -> str:
         return f"postgresql://trilens@/{name}?host={self._folder}"
+
+    def _do(self, command: str, *values: str) -> None:
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            connection.execute(command, values)
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
