@@ -2,33 +2,37 @@ from __future__ import annotations
 
 import sys
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.offsetbox import AnnotationBbox
+from PIL import Image
+from scipy.sparse import csr_array
 
 import trilens as tl
 from people import survey
 from trilens import plots
 from trilens.errors import FormatError, MissingExtraError, ParameterError
+from trilens.plots.style import colors, markers
+from trilens.questions.compare_groups import ComparedGroups, GroupView
+from trilens.questions.hierarchy import Hierarchy
 from trilens.questions.reliability import reliability
 from trilens.statements import Statements
 
+mpl.use("Agg")
+
 
 @pytest.fixture(autouse=True)
-def _headless():
-    import matplotlib
-    import matplotlib.pyplot as plt
-
-    matplotlib.use("Agg")
-
-    yield
+def ax():
+    yield plt.subplots()[1]
     plt.close("all")
 
 
 @pytest.fixture
-def ax():
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1]
+def picture(tmp_path):
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "picture.png")
+    return tmp_path / "picture.png"
 
 
 def _drawn(ax):
@@ -36,17 +40,22 @@ def _drawn(ax):
     return ax
 
 
-def test_sorted_depths_marks_and_names_the_outliers(ax):
+def _texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_sorted_depths_marks_and_names_the_outliers_or_names_the_lowest(ax):
     depth = np.array([0.4, 0.1, 0.3, 0.05])
     out = plots.sorted_depths(
         depth, low=depth - 0.05, high=depth + 0.05, n_outliers=2, names=list("abcd"), ax=ax
     )
     assert out is ax
-    _drawn(ax)
-    assert [text.get_text() for text in ax.texts] == ["d", "b"]
+    assert _texts(_drawn(ax)) == ["d", "b"]
     inliers, outliers = ax.collections[1], ax.collections[2]
     np.testing.assert_allclose(inliers.get_offsets()[:, 1], [0.3, 0.4])
     np.testing.assert_allclose(outliers.get_offsets(), [[1, 0.05], [2, 0.1]])
+    without = plots.sorted_depths([0.4, 0.1, 0.3, 0.05, 0.2], names=list("abcde"))
+    assert _texts(without) == ["d", "b", "e"]
 
 
 def test_names_are_text_not_formulas(ax):
@@ -55,36 +64,20 @@ def test_names_are_text_not_formulas(ax):
     _drawn(ax)
 
 
-def test_map_draws_pictures_where_there_are_any(ax, tmp_path):
-    from matplotlib.offsetbox import AnnotationBbox
-    from PIL import Image
-
-    Image.new("RGB", (30, 20), "red").save(tmp_path / "a.png")
+def test_map_draws_pictures_where_there_are_any(ax, picture):
     plots.object_map(
-        [[0, 0], [1, 1]],
-        names=["a", "b"],
-        groups=[0, 1],
-        pictures={"a": tmp_path / "a.png"},
-        ax=ax,
+        [[0, 0], [1, 1]], names=["a", "b"], groups=[0, 1], pictures={"a": picture}, ax=ax
     )
-    _drawn(ax)
-    boxes = [artist for artist in ax.artists if isinstance(artist, AnnotationBbox)]
-    assert len(boxes) == 1
-    assert [text.get_text() for text in ax.texts if text.get_text()] == ["b"]
+    assert sum(isinstance(artist, AnnotationBbox) for artist in _drawn(ax).artists) == 1
+    assert [text for text in _texts(ax) if text] == ["b"]
 
 
 def test_graph_drawing_draws_each_edge_once_whatever_its_direction(ax):
-    from scipy.sparse import csr_array
-
     directed = csr_array(np.array([[1, 1, 0], [1, 0, 1], [0, 0, 0]]))
     plots.graph_drawing([[0, 0], [1, 0], [2, 0]], directed, groups=["x", "y", "x"], ax=ax)
-    _drawn(ax)
-    assert len(ax.collections[0].get_segments()) == 2
-
-
-def test_graph_drawing_of_no_edge(ax):
-    plots.graph_drawing([[0, 0], [1, 0]], np.zeros((2, 2)), ax=ax)
-    assert len(_drawn(ax).collections[0].get_segments()) == 0
+    assert len(_drawn(ax).collections[0].get_segments()) == 2
+    none = plots.graph_drawing([[0, 0], [1, 0]], np.zeros((2, 2)))
+    assert len(_drawn(none).collections[0].get_segments()) == 0
 
 
 def test_depth_against_depth_shows_unlabelled_objects_apart(ax):
@@ -94,21 +87,16 @@ def test_depth_against_depth_shows_unlabelled_objects_apart(ax):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("depth in class 0", "depth in class 1")
 
 
-def test_heat_map_cells_are_centred_on_the_grid(ax):
+def test_heat_map_cells_are_centred_on_the_grid_and_bars_on_their_values(ax):
     plots.depth_heat_map(np.eye(3), (0.0, 2.0, 0.0, 4.0), points=[[1, 1]], ax=ax)
     assert _drawn(ax).get_images()[0].get_extent() == [-0.5, 2.5, -1.0, 5.0]
-
-
-def test_appearances_of_few_and_of_many_values(ax):
-    plots.appearances([5, 5, 6], ax=ax)
-    assert [bar.get_height() for bar in ax.patches] == [2, 1]
-    plots.appearances(np.arange(1000))
-    plots.appearances([])
+    bars = plots.appearances([5, 5, 6])
+    assert [bar.get_height() for bar in bars.patches] == [2, 1]
+    for few_or_many in ([], np.arange(1000)):
+        _drawn(plots.appearances(few_or_many))
 
 
 def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
-    from trilens.plots.style import colors, markers
-
     groups = range(40)
     colour, marker = colors(groups), markers(groups)
     assert set(colour.values()) == set(plots.PALETTE)
@@ -142,21 +130,10 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         plots.appearances([1, 2])
 
 
-def _two_groups():
-    from trilens.questions.hierarchy import Hierarchy
-
-    names = ("a" * 60, "b", "$c$", "d")
+def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, picture):
     linkage = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 1.0, 4]])
-    return Hierarchy(names, linkage, np.array([1.0, 0.6, 1.0]), None)
-
-
-def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, tmp_path):
-    from matplotlib.offsetbox import AnnotationBbox
-    from PIL import Image
-
-    Image.new("RGB", (30, 20), "red").save(tmp_path / "b.png")
-    found = plots.tree(_two_groups(), pictures={"b": tmp_path / "b.png"}, ax=ax)
-    assert found is ax
+    found = Hierarchy(("a" * 60, "b", "$c$", "d"), linkage, np.array([1.0, 0.6, 1.0]), None)
+    assert plots.tree(found, pictures={"b": picture}, ax=ax) is ax
     _drawn(ax)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert set(names) >= {"b", "$c$", "d"}
@@ -166,8 +143,6 @@ def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, tmp_path)
 
 
 def test_group_maps_join_the_places_of_each_object(ax):
-    from trilens.questions.compare_groups import ComparedGroups, GroupView
-
     planes = [np.zeros((3, 2)), np.ones((3, 2))]
     groups = tuple(
         GroupView(name, 2, 9, None, None, (), None, None, None, plane)
@@ -180,7 +155,7 @@ def test_group_maps_join_the_places_of_each_object(ax):
     _drawn(plots.group_maps(made, ax=ax))
     assert len(ax.collections[0].get_segments()) == 3
     assert len(np.unique(ax.collections[0].get_colors(), axis=0)) == 2
-    assert [text.get_text() for text in ax.texts] == ["a", "b", "c"]
+    assert _texts(ax) == ["a", "b", "c"]
 
 
 def test_a_figure_appears_whole_or_not_at_all(ax, tmp_path):
@@ -190,16 +165,11 @@ def test_a_figure_appears_whole_or_not_at_all(ax, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
 
 
-def test_the_lowest_are_named_where_none_is_an_outlier(ax):
-    plots.sorted_depths([0.4, 0.1, 0.3, 0.05, 0.2], names=list("abcde"), ax=ax)
-    assert [text.get_text() for text in ax.texts] == ["d", "b", "e"]
-
-
 def test_a_map_of_many_objects_names_some_and_cuts_names_in_the_middle(ax):
     X = np.random.default_rng(0).normal(size=(400, 2))
     names = [f"pictures/round-1/with-a-long-name-{i:04d}.png" for i in range(400)]
     plots.object_map(X, names=names, ax=ax)
-    written = [text.get_text() for text in ax.texts]
+    written = _texts(ax)
     assert 30 <= len(written) <= 80
     assert len(set(written)) == len(written)
     assert max(map(len, written)) <= 32
@@ -236,7 +206,7 @@ def test_raters_stand_on_one_axis_the_most_careful_first(found):
 
 def test_the_bar_has_chance_prediction_agreement_and_the_best(found):
     ax = plots.ceiling_bar(found)
-    texts = [text.get_text() for text in ax.texts]
+    texts = _texts(ax)
     assert len(texts) == 4
     assert f"two raters agree {found.ceiling:.0%}" in texts
     assert len(plots.ceiling_bar(reliability(Statements([[0, 1, 2]], kind="central"))).texts) == 1
