@@ -1,31 +1,47 @@
-"""The pages name everything that is public."""
+"""The pages name everything that is public, and show what is so."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 from pathlib import Path
 
 import click
+import matplotlib as mpl
 import numpy as np
 import pytest
 
 import trilens
+from trilens import calibration
 from trilens.cli import COMMANDS, trilens as command_line
 from trilens.files.source import ENDINGS
 from trilens.statements.layout import PRESETS
 from trilens.statements.roles import NAMES, SHOWN_STEMS
+from trilens_survey.settings import KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
+NOTEBOOKS = DOCS / "notebooks"
+SHOWN_NOTEBOOKS = ("csv-to-report", "things-to-map", "evaluating-an-embedding")
+
+
+def _module(path: Path):
+    """A module that stands beside the pages."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def fromcode():
-    spec = importlib.util.spec_from_file_location("fromcode", DOCS / "fromcode.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return _module(DOCS / "fromcode.py")
+
+
+@pytest.fixture(scope="module")
+def console():
+    return _module(DOCS / "console.py")
 
 
 def directives(page: Path, name: str) -> list[str]:
@@ -61,12 +77,6 @@ def test_an_api_page_has_a_table_of_its_names_and_what_they_return(fromcode):
     assert "KRNGClassifier" not in fromcode.room_page("questions")
 
 
-def test_every_api_page_is_in_the_list():
-    listed = set((DOCS / "api" / "index.rst").read_text().split())
-    pages = {page.stem for page in DOCS.glob("api/*.rst")} - {"index"}
-    assert pages <= listed
-
-
 def test_the_commands_page_shows_the_whole_command_line():
     page = (DOCS / "commands.md").read_text()
     assert ".. click:: trilens.cli:trilens\n   :prog: trilens\n   :nested: full\n" in page
@@ -93,29 +103,16 @@ def test_every_command_on_the_pages_is_understood():
         command.make_parser(context).parse_args(words)
 
 
-def test_the_formats_page_has_every_column_name_and_ending(fromcode):
-    shown = [
-        *directives(DOCS / "formats.md", "from-code"),
-        *directives(DOCS / "files.md", "from-code"),
-        *directives(DOCS / "questions" / "index.md", "from-code"),
-        *directives(DOCS / "survey-settings.md", "from-code"),
-    ]
+def test_the_tables_have_every_column_name_ending_and_setting(fromcode, monkeypatch):
+    pages = ("formats.md", "files.md", "questions/index.md", "survey-settings.md")
+    shown = [name for page in pages for name in directives(DOCS / page, "from-code")]
     assert sorted(shown) == sorted(fromcode.TABLES)
     text = "\n".join(fromcode.TABLES[name]() for name in shown)
     every = [name for names in NAMES.values() for name in names]
     for name in (*every, *SHOWN_STEMS, *ENDINGS, *PRESETS):
         assert f"`{name}`" in text
-
-
-def test_the_page_of_settings_has_every_key(fromcode):
-    from trilens_survey.settings import KEYS
-
-    made = fromcode.settings_tables()
-    assert KEYS
-    assert [key for key in KEYS if f"| `{key}` |" not in made] == []
-
-
-def test_a_column_without_description_stops_the_build(fromcode, monkeypatch):
+    assert [key for key in KEYS if f"| `{key}` |" not in text] == []
+    # a column without description stops the build
     monkeypatch.setitem(fromcode.NAMES, "mood", ("mood",))
     with pytest.raises(KeyError, match="mood"):
         fromcode.columns_table()
@@ -129,6 +126,27 @@ def test_every_page_is_within_reach():
             listed |= {(index.parent / line).relative_to(DOCS).as_posix() for line in lines}
     pages = {p.relative_to(DOCS).with_suffix("").as_posix() for p in DOCS.glob("**/*.md")}
     assert pages - {"index"} <= listed
+    api = {page.stem for page in DOCS.glob("api/*.rst")} - {"index"}
+    assert api <= set((DOCS / "api" / "index.rst").read_text().split())
+    notebooks = {file.name for file in NOTEBOOKS.glob("*.ipynb")}
+    assert notebooks == {f"{name}.ipynb" for name in SHOWN_NOTEBOOKS}
+    text = (DOCS / "notebooks.md").read_text()
+    assert all(f"notebooks/{name}" in text for name in notebooks)
+
+
+def test_every_constant_on_which_a_claim_rests_names_the_part_that_measures_it(monkeypatch):
+    page = (DOCS / "claims.md").read_text()
+    code = Path(calibration.__file__).read_text()
+    sections = re.findall(r"^# ---- .*\"(.+)\"$", code, re.MULTILINE)
+    assert sections
+    assert set(sections) <= set(re.findall(r"^#+ (.+)$", page, re.MULTILINE))
+    # and its tables are those of the journal
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    import claims
+
+    journal = claims.journal()
+    assert claims.with_tables(page, journal) == page
+    assert claims.with_tables(page, journal[:50]) != page
 
 
 def test_files_and_folders_that_pages_name_are_there():
@@ -151,3 +169,33 @@ def test_the_first_rows_of_the_answers_needed_are_what_plan_finds(goal):
     # processors round differently, and a search may then end elsewhere
     expected = [found[kind] for kind in ("central", "odd", "closer")]
     np.testing.assert_allclose(list(map(int, shown)), expected, rtol=0.2)
+
+
+@pytest.mark.slow
+def test_pages_show_what_commands_print(console, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    console.make_demo(tmp_path / "demo")
+    for name in console.PAGES:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        assert console.rewritten(text) == text, f"{name}: run docs/console.py"
+
+
+def test_only_blocks_that_show_output_are_written_again(console):
+    page = "```console\n$ trilens a\n```\n```console\n$ trilens b | head -1\nold\n```\n"
+    assert console.rewritten(page, lambda words: [f"{words} new", "more"]) == (
+        "```console\n$ trilens a\n```\n```console\n$ trilens b | head -1\nb new\n```\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHOWN_NOTEBOOKS)
+def test_a_notebook_shows_what_it_says(name):
+    mpl.use("Agg")
+    runner = _module(NOTEBOOKS / "run.py")
+    notebook = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))
+    stored = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert any(stored)
+    for told, shown in zip(stored, runner.run(notebook), strict=True):
+        assert runner.texts(told) == runner.texts(shown)
+        for one, other in zip(told, shown, strict=True):
+            assert set(one.get("data", ())) == set(other.get("data", ()))
