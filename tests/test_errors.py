@@ -6,7 +6,6 @@ import pickle
 
 import pytest
 
-from trilens import errors
 from trilens.cli import flags_of, trilens
 from trilens.errors import (
     DatasetError,
@@ -45,11 +44,13 @@ def test_the_command_line_shows_its_flags():
     )
 
 
-def test_an_error_may_quote_another():
+def test_an_error_may_quote_another_and_foreign_text_has_no_references():
     inner = ParameterError(f"{parameter_name('k')} is 0; use {option('k', 1)}")
-    outer = errors.FormatError(f"file.csv: {inner.message}")
+    outer = FormatError(f"file.csv: {inner.message}")
     assert str(outer) == "file.csv: k is 0; use k=1"
     assert outer.said(lambda reference: reference.name.upper()) == "file.csv: K is 0; use K"
+    foreign = FormatError("a\x02b=c d\x03.csv cannot be read")
+    assert foreign.said(lambda reference: "--wrong") == "ab=c d.csv cannot be read"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,3 @@ def test_errors_can_be_sent_to_another_process(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
-
-
-def test_marks_in_foreign_text_are_no_references():
-    error = FormatError("a\x02b=c d\x03.csv cannot be read")
-    assert error.said(lambda reference: "--wrong") == "ab=c d.csv cannot be read"

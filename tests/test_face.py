@@ -62,38 +62,28 @@ def public_parameters(name: str) -> list[tuple[str, inspect.Parameter]]:
     return shown
 
 
-def test_one_default_of_the_random_state_and_one_type() -> None:
-    found = public_parameters("random_state")
-    assert len(found) > 40
-    assert {where: p.default for where, p in found if p.default != 0} == {}
-    assert {where: p.annotation for where, p in found if p.annotation != "RandomState"} == {}
-
-
-def test_every_kind_is_one_of_three_texts() -> None:
+def test_what_has_one_name_means_the_same_everywhere() -> None:
+    states = public_parameters("random_state")
+    assert len(states) > 40
+    assert {where: p.default for where, p in states if p.default != 0} == {}
+    assert {where: p.annotation for where, p in states if p.annotation != "RandomState"} == {}
     # fields of results are what they are; the methods of a map of one kind have none
-    found = public_parameters("kind")
-    assert len(found) > 10
-    assert {where: p.annotation for where, p in found if not p.annotation.startswith("Kind")} == {}
-
-
-def test_progress_is_called_by_name_and_means_the_same_everywhere() -> None:
-    found = public_parameters("progress")
-    assert len(found) > 15
+    kinds = public_parameters("kind")
+    assert len(kinds) > 10
+    assert {where: p.annotation for where, p in kinds if not p.annotation.startswith("Kind")} == {}
+    progress = public_parameters("progress")
+    assert len(progress) > 15
     by_name = inspect.Parameter.KEYWORD_ONLY
-    assert [where for where, p in found if p.kind is not by_name or p.default is not None] == []
-    assert {p.annotation for _, p in found} == {"Progress | None"}
+    assert [w for w, p in progress if p.kind is not by_name or p.default is not None] == []
+    assert {p.annotation for _, p in progress} == {"Progress | None"}
     # of what is fitted it belongs to the fitting, so that a clone has none
-    of_estimators = [w for w, _ in found if hasattr(_at(w), "fit")]
-    assert of_estimators == []
+    assert {where for where, _ in progress} & estimators() == set()
 
 
-def test_the_number_of_dimensions_has_one_name() -> None:
+def test_the_number_of_dimensions_has_one_name_and_two_options() -> None:
     for other in ("dim", "dims", "n_dim", "n_dims", "ndim", "n_dimensions", "n_features"):
         assert public_parameters(other) == []
     assert len(public_parameters("n_components")) > 8
-
-
-def test_the_command_line_knows_both_names_of_it() -> None:
     context = click.Context(trilens)
     commands = [trilens.get_command(context, name) for name in trilens.list_commands(context)]
     options = [p.opts for command in commands for p in getattr(command, "params", ())]
@@ -102,10 +92,13 @@ def test_the_command_line_knows_both_names_of_it() -> None:
     assert all("--n-components" in opts for opts in both)
 
 
+def estimators() -> set[str]:
+    return {name for name in names_of_the_stub() if hasattr(getattr(tl, name), "fit")}
+
+
 def test_estimators_have_jobs_and_functions_threads() -> None:
-    estimators = {w for w in names_of_the_stub() if hasattr(getattr(tl, w), "fit")}
-    assert {w for w, _ in public_parameters("n_threads")} & estimators == set()
-    assert {w for w, _ in public_parameters("n_jobs")} <= estimators
+    assert {w for w, _ in public_parameters("n_threads")} & estimators() == set()
+    assert {w for w, _ in public_parameters("n_jobs")} <= estimators()
     assert {w for w, _ in public_parameters("n_jobs")} >= {"ChoiceMap", "SOE", "LensDepth"}
     S = tl.simulate_statements(np.arange(8.0)[:, None], 30)
     one, every = (tl.SOE(1, n_jobs=n).fit(S).embedding_ for n in (1, -1))
@@ -137,10 +130,3 @@ def test_types_see_misspelt_parameters_and_attributes(tmp_path: Path) -> None:
     )
     told = [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line]
     assert told == ["3", "4", "5", "6", "7"], done.stdout
-
-
-def _at(path: str) -> Any:
-    value: Any = tl
-    for part in path.split("."):
-        value = getattr(value, part)
-    return value
