@@ -153,7 +153,7 @@ class Analysis(Tabular):
             "appearances": histogram(self.appearances, whole=True),
             "seconds": _seconds(self.seconds),
             **facts(self, "medoid", "outliers"),
-            "map": {"method": self.plane_method, "edges": self.graph.edges()[:_MOST_EDGES]},
+            "map": {"method": self.plane_method, "edges": plain(self.graph.edges()[:_MOST_EDGES])},
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
             **facts(self, "structure", "hierarchy", "dimension"),
