@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -37,17 +39,14 @@ def simulated_answers(rng, weight, m):
 
 
 def expected_depth(weight):
-    n = len(weight)
-    depth = np.zeros(n)
-    for x in range(n):
-        pairs = [
-            weight[x] / (weight[x] + weight[y] + weight[z])
-            for y in range(n)
-            for z in range(y)
-            if x not in (y, z)
+    """The mean over the pairs of other objects."""
+    others = [np.delete(weight, x) for x in range(len(weight))]
+    return np.array(
+        [
+            np.mean([own / (own + y + z) for y, z in combinations(rest, 2)])
+            for own, rest in zip(weight, others, strict=True)
         ]
-        depth[x] = np.mean(pairs)
-    return depth
+    )
 
 
 @pytest.mark.parametrize("m", [60, 400])
@@ -66,25 +65,14 @@ def test_intervals_and_the_medoid_set_hold_their_coverage(m):
     assert np.mean(holds) >= 0.89
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.1, 2, float("nan")])
-def test_a_wrong_level(level):
-    with pytest.raises(ParameterError, match="level"):
-        counted_intervals([[0, 1, 2]], level)
-
-
 def of_raters(rng, differ, n_raters=15, each=40):
     """Answers about six objects; raters differ in what they find central."""
-    n = 6
-    parts = []
-    for _ in range(n_raters):
-        weight = np.exp(differ * rng.standard_normal(n))
-        parts.append(simulated_answers(rng, weight, each).triples)
-    return Statements(
-        np.concatenate(parts),
-        n_objects=n,
-        raters=np.repeat(np.arange(n_raters), each),
-        kind="central",
-    )
+    triples = [
+        simulated_answers(rng, np.exp(differ * rng.standard_normal(6)), each).triples
+        for _ in range(n_raters)
+    ]
+    raters = np.repeat(np.arange(n_raters), each)
+    return Statements(np.concatenate(triples), 6, kind="central", raters=raters)
 
 
 def test_raters_who_differ_widen_the_intervals_so_that_they_cover():
@@ -100,7 +88,7 @@ def test_raters_who_differ_widen_the_intervals_so_that_they_cover():
     assert np.mean(plain) < 0.7
 
 
-def test_few_raters_or_none_leave_the_intervals_as_they_are():
+def test_few_raters_or_none_leave_the_intervals_as_they_are_and_wrong_levels_are_refused():
     S = of_raters(np.random.default_rng(2), 1.0, n_raters=3)
     assert design_effect(S) is None
     assert np.array_equal(counted_intervals(S).low, counted_intervals(count_central(S)).low)
@@ -109,12 +97,13 @@ def test_few_raters_or_none_leave_the_intervals_as_they_are():
     assert effect.freedom == pytest.approx(39)
     assert effect.factor.min() >= 1
     assert np.median(effect.factor) < 1.6
-
-
-def test_a_rater_with_most_answers_leaves_few_degrees_of_freedom():
+    # a rater with most answers leaves few degrees of freedom
     raters = np.r_[np.zeros(200, int), 1 + np.arange(220) // 20]
-    S = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters, kind="central")
-    assert design_effect(S).freedom < 3
+    one_leads = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters, kind="central")
+    assert design_effect(one_leads).freedom < 3
+    for level in (0, 1, -0.1, 2, float("nan")):
+        with pytest.raises(ParameterError, match="level"):
+            counted_intervals(S, level)
 
 
 def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
