@@ -123,36 +123,29 @@ def test_fitting_twice_gives_the_same_and_changes_no_parameter(estimator, drawn)
     first = getattr(model, fitted).copy()
     np.testing.assert_array_equal(getattr(model.fit(S, *labels), fitted), first)
     np.testing.assert_array_equal(getattr(clone(model).fit(S, *labels), fitted), first)
-    before = set(vars(model))
-    for method in ("transform", "predict", "score"):
-        if hasattr(model, method) and estimator in MAPS:
+    if estimator in MAPS:
+        before = set(vars(model))
+        for method in ("transform", "predict", "score"):
             getattr(model, method)(S)
-    assert set(vars(model)) == before
+        assert set(vars(model)) == before
     array = clone(model).set_params(kind="central").fit(np.array(S.triples), *labels)
     np.testing.assert_array_equal(getattr(array, fitted), first)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(getattr(again, fitted), first)
     file = io.BytesIO()
     joblib.dump(model, file)
-    np.testing.assert_array_equal(getattr(joblib.load(file), fitted), first)
+    for again in (pickle.loads(pickle.dumps(model)), joblib.load(file)):
+        np.testing.assert_array_equal(getattr(again, fitted), first)
 
 
 @pytest.mark.parametrize("estimator", MAPS, ids=name)
-def test_maps_go_through_cross_validation_and_grid_search(estimator, drawn):
-    S, _ = drawn
-    scores = cross_val_score(estimator, S, cv=3)
-    assert (scores > 0.6).all()
+def test_maps_go_through_cross_validation_grid_search_and_pipelines(estimator, drawn):
+    S, y = drawn
+    assert (cross_val_score(estimator, S, cv=3) > 0.6).all()
     search = GridSearchCV(estimator, {"n_components": [1, 2]}, cv=3).fit(S)
     assert search.best_params_ == {"n_components": 2}
     assert search.best_estimator_.embedding_.shape == (30, 2)
     held_out = cross_val_predict(estimator, S, cv=3)
     assert held_out.shape == (1500,)
     assert (held_out == 0).mean() > 0.6
-
-
-@pytest.mark.parametrize("estimator", MAPS, ids=name)
-def test_maps_are_the_first_step_of_a_pipeline(estimator, drawn):
-    S, y = drawn
     groups = make_pipeline(clone(estimator), KMeans(3, n_init=3, random_state=0))
     assert tl.purity(groups.fit(S).predict(S), y) > 0.8
     classes = make_pipeline(clone(estimator), SVC())
@@ -181,23 +174,19 @@ def test_grid_search_over_a_classifiers_map(drawn):
 
 
 @pytest.mark.parametrize("estimator", MAPS, ids=name)
-def test_coordinates_come_as_the_table_that_was_asked_for(estimator, drawn):
+def test_objects_are_known_by_name_and_coordinates_come_as_the_table_that_was_asked_for(
+    estimator, drawn
+):
     S, _ = drawn
-    model = clone(estimator).set_output(transform="pandas")
-    frame = model.fit_transform(S)
+    model = clone(estimator)
+    assert isinstance(model.fit_transform(S), np.ndarray)
+    model.set_output(transform="pandas")
+    frame = model.transform(S)
     assert list(frame.columns) == ["x1", "x2"] == list(model.get_feature_names_out())
     assert list(frame.index) == list(S.names)
     np.testing.assert_array_equal(frame, model.embedding_)
-    pd.testing.assert_frame_equal(model.transform(S), frame)
     # a table of statements has rows of another meaning, and another number
     pd.testing.assert_frame_equal(clone(model).fit_transform(S.to_frame()).loc[frame.index], frame)
-    assert isinstance(clone(estimator).fit_transform(S), np.ndarray)
-
-
-@pytest.mark.parametrize("estimator", MAPS, ids=name)
-def test_objects_are_known_by_name(estimator, drawn):
-    S, _ = drawn
-    model = clone(estimator).fit(S)
     part = S.subset(list(S.names[20:4:-1]))
     np.testing.assert_array_equal(model.transform(part), model.embedding_[20:4:-1])
     inside = np.isin(S.triples, np.arange(5, 21)).all(axis=1)
@@ -235,6 +224,9 @@ def test_a_y_that_would_be_ignored_is_refused(estimator, drawn):
         with pytest.raises(ParameterError, match="would be ignored"):
             clone(estimator).set_params(kind="closer").fit(S.triples, answers)
     clone(estimator).fit(S, y)  # a Pipeline hands the labels of the objects to every step
+    if hasattr(estimator, "fit_predict"):
+        with pytest.raises(ParameterError, match="would be ignored"):
+            clone(estimator).set_params(kind="central").fit_predict(*S.to_choices())
 
 
 def test_an_array_with_its_kind_means_the_same_everywhere(drawn):
@@ -297,6 +289,10 @@ def test_coordinates_by_name_and_none_missing():
         tl.violations(places.replace(3.0, np.nan), S)
     with pytest.raises(ParameterError, match="'c' is not in the embedding"):
         tl.violations(places[1:], S)
+    # and shapes are compared by name
+    assert tl.procrustes_distance(places, places[::-1]) == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ParameterError, match="'a' is not in Y"):
+        tl.procrustes_distance(places, places.rename(index={"a": "z"}))
 
 
 @pytest.fixture(scope="module")
@@ -309,18 +305,14 @@ def central():
 QUICK = tl.ChoiceMap(2, l2=0.1)
 
 
-def test_clusters_of_positions_are_refused_by_fit_predict_too(central):
-    questions, chosen = central.to_choices()
-    for model in (tl.MapClustering(2, kind="central"), tl.KRNGClustering(2)):
-        with pytest.raises(ParameterError, match="would be ignored"):
-            model.fit_predict(questions, chosen)
-
-
 def test_neg_log_loss_reads_the_positions_through_wrappers(central):
     questions, chosen = central.to_choices()
     model = clone(QUICK).set_params(kind="central").fit(central)
     expected = tl.neg_log_loss(model, central)
     assert tl.neg_log_loss(make_pipeline(model), questions, chosen) == expected
+    # also where there are as many questions as objects
+    twelve = clone(model).fit(questions[:12], chosen[:12])
+    assert twelve.score(questions[:12], chosen[:12]) == twelve.score(central[:12])
     search = GridSearchCV(clone(model), {"l2": [0.1]}, cv=2, scoring=tl.neg_log_loss)
     assert search.fit(questions, chosen).score(questions, chosen) == pytest.approx(expected)
     classifier = tl.MapClassifier(map=QUICK).fit(central, np.arange(12) % 2)
@@ -328,13 +320,6 @@ def test_neg_log_loss_reads_the_positions_through_wrappers(central):
         tl.neg_log_loss(classifier, central)
     with pytest.raises(ParameterError, match="no answer to score"):
         tl.neg_log_loss(model, central[:0])
-
-
-def test_positions_are_read_where_there_are_as_many_questions_as_objects(central):
-    questions, chosen = central[:12].to_choices()
-    assert questions.max() == 11
-    model = clone(QUICK).set_params(kind="central").fit(questions, chosen)
-    assert model.score(questions, chosen) == model.score(central[:12])
 
 
 def test_labels_of_a_part_of_the_objects_are_those_of_that_part(central):
@@ -365,18 +350,17 @@ def test_what_is_no_classifier_and_no_map(central):
         tl.MapClustering(map=tl.SOE(2)).fit(central)
 
 
-def test_masked_ids_are_refused():
-    with pytest.raises(StatementError, match="masked values"):
-        tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9), kind="central")
-
-
 def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):
     with pytest.raises(ParameterError, match="init has NaN"):
         tl.SOE(2, init=np.full((12, 2), np.nan)).fit(central)
+    with pytest.warns(ConvergenceWarning, match="l2=0"):
+        tl.ChoiceMap(2, l2=0).fit(central)
     with pytest.raises(StatementError, match=r"their \.statements"):
         tl.Statements(central.objects)
     with pytest.raises(LabelError, match="need names, which are text, not 0"):
         tl.MapClassifier(map=QUICK).fit(central, {0: "x", 1: "y"})
+    with pytest.raises(StatementError, match="masked values"):
+        tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9), kind="central")
     (tmp_path / "te.csv").write_text("a,b\n")
     with pytest.raises(TrilensError, match="is no fit"):
         tl.load(tmp_path / "te.csv")
@@ -391,20 +375,13 @@ def test_violations_of_weighted_statements_are_weighted(central):
     assert model.violations_ < tl.violations(model.embedding_, both)
 
 
-def test_shapes_are_compared_by_name():
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 2)), index=list("abcde"))
-    assert tl.procrustes_distance(X, X[::-1]) == pytest.approx(0, abs=1e-12)
-    with pytest.raises(ParameterError, match="'a' is not in Y"):
-        tl.procrustes_distance(X, X.rename(index={"a": "z"}))
-
-
 @pytest.mark.parametrize("map", ["lensmap", QUICK])
 def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
     S = tl.Statements(central.triples, 13, kind="central")
     y = np.arange(13) % 2
     with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
         tl.MapClassifier(map=map).fit(S, y)
-    for model in (tl.MapClustering(2, map=map), tl.MapOutlierDetector(map=map)):
+    for model in (tl.MapClustering(2, map=map), tl.MapOutlierDetector(n=1, map=map)):
         with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
             model.fit(S)
     with warnings.catch_warnings():
@@ -429,22 +406,21 @@ def test_features_hang_on_objects_that_are_divided(drawn):
         with pytest.raises(ParameterError, match=r"S\.objects\.with_features\(features\)"):
             clone(other).fit(S.objects, y, features=F)
     outliers = tl.MapOutlierDetector(n=2, map=tl.ChoiceMap(2, l2=0.1, feature_share=0.5))
-    found = [
-        clone(outliers).fit(X).score_samples_,
-        clone(outliers).fit(S, features=F).score_samples_,
-    ]
-    np.testing.assert_array_equal(*found)
+    hung, given_ = clone(outliers).fit(X), clone(outliers).fit(S, features=F)
+    np.testing.assert_array_equal(hung.score_samples_, given_.score_samples_)
 
 
 def test_features_that_hang_on_objects_are_not_passed_over(drawn):
     S, y = drawn
     X = S.objects.with_features(np.zeros((30, 3)))
-    asked = [lambda: tl.fit(X), lambda: tl.medoid(X), lambda: tl.classify(X, y)]
-    asked += [
-        partial(tl.KRNGClassifier(k=5).fit, X, y),
-        partial(tl.LensDepthClassifier().fit, X, y),
+    asked = [
+        *(partial(ask, X) for ask in (tl.fit, tl.medoid)),
+        *(partial(model.fit, X) for model in (tl.LensMap(2), tl.SOE(2), tl.KRNGClustering(2))),
+        *(
+            partial(ask, X, y)
+            for ask in (tl.classify, tl.KRNGClassifier(k=5).fit, tl.LensDepthClassifier().fit)
+        ),
     ]
-    asked += [partial(model.fit, X) for model in (tl.LensMap(2), tl.SOE(2), tl.KRNGClustering(2))]
     for ask in asked:
         with pytest.raises(ParameterError, match="these objects have features, which would be"):
             ask()
@@ -456,11 +432,6 @@ def test_a_weight_of_two_is_exactly_two_answers(central, parameters):
     weighed = tl.ChoiceMap(**parameters).fit(central, sample_weight=np.full(len(central), 2.0))
     np.testing.assert_array_equal(weighed.embedding_, twice.embedding_)
     assert weighed.error_rate_interval_ == twice.error_rate_interval_
-
-
-def test_no_penalty_is_warned_of(central):
-    with pytest.warns(ConvergenceWarning, match="l2=0"):
-        tl.ChoiceMap(2, l2=0).fit(central)
 
 
 def test_the_error_rate_of_a_classifiers_map():
