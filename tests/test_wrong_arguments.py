@@ -80,22 +80,16 @@ RIGHT: dict[str, Any] = {
     "by": ["x", "x", "y", "y"],
     "estimator": CHOICE,
 }
+NINE = np.random.default_rng(0).normal(size=(9, 2))
 #: Where the same name means something else.
 RIGHT_FOR: dict[str, dict[str, Any]] = {
     "Statements": {"n_objects": None},
     "write_counts": {"counts": S},
     "merge_counts": {"counts": [trilens.counts.counted(S)]},
-    "simulate_statements": {"objects": np.random.default_rng(0).normal(size=(9, 2))},
-    "stream_statements": {"objects": np.random.default_rng(0).normal(size=(9, 2))},
-    "ask_raters": {
-        "objects": np.random.default_rng(0).normal(size=(9, 2)),
-        "raters": trilens.simulate.draw_raters(3, random_state=0),
-    },
-    "ask_survey": {
-        "objects": np.random.default_rng(0).normal(size=(9, 2)),
-        "raters": trilens.simulate.draw_raters(3, random_state=0),
-        "n_rounds": 2,
-    },
+    "simulate_statements": {"objects": NINE},
+    "stream_statements": {"objects": NINE},
+    "ask_raters": {"objects": NINE, "raters": trilens.simulate.draw_raters(3)},
+    "ask_survey": {"objects": NINE, "raters": trilens.simulate.draw_raters(3), "n_rounds": 2},
     **{
         name: {
             "statements": Statements(TRIPLES, rounds=[1, 1, 2, 2], kind="central"),
@@ -103,12 +97,12 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
         }
         for name in ("passed_tests", "keep_passed")
     },
-    "distort": {"objects": np.random.default_rng(0).normal(size=(9, 2))},
-    "far_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
-    "with_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
+    "distort": {"objects": NINE},
+    "far_outliers": {"points": trilens.simulate.gaussian(9)},
+    "with_outliers": {"points": trilens.simulate.gaussian(9)},
     "write_table": {"columns": {"x": [1, 2]}},
     "Comparisons": {"rows": [[0, 1, 2, 3]]},
-    "answer": {"questions": S, "objects": np.random.default_rng(0).normal(size=(9, 2))},
+    "answer": {"questions": S, "objects": NINE},
     "procrustes_distance": {"X": np.eye(4)[:, :2], "Y": np.eye(4)[:, 1:3]},
     "violations": {"kind": "central", "statements": TRIPLES},
     "Statements.from_responses": {"X": TRIPLES, "y": [1, -1, 1, 1]},
@@ -234,18 +228,10 @@ RESULTS = {
     *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "LensValues", "Map", "ModelDepth", "Analysis", "Fit"),
-    "Places",
-    "Selection",
+    *("Places", "Selection", "Kind", "StatementsLike", "KINDS"),
 }
-CALLED = {
-    **{name: value for room in ROOMS for name, value in public(room).items()},
-    **methods(),
-}
-CALLED = {
-    name: value
-    for name, value in CALLED.items()
-    if name not in RESULTS and name not in ("Kind", "StatementsLike", "KINDS")
-}
+EVERY = {name: value for room in ROOMS for name, value in public(room).items()} | methods()
+CALLED = {name: EVERY[name] for name in EVERY.keys() - RESULTS}
 
 
 def test_every_public_room_is_tried_or_waits() -> None:
@@ -254,12 +240,15 @@ def test_every_public_room_is_tried_or_waits() -> None:
     assert not set(ROOMS) & set(LATER)
 
 
+OPEN_ENDED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def right_arguments(name: str, signature: inspect.Signature, folder: Path) -> dict[str, Any]:
     given: dict[str, Any] = {}
+    special = RIGHT_FOR.get(name, {})
     for parameter in signature.parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind in OPEN_ENDED:
             continue
-        special = RIGHT_FOR.get(name, {})
         if parameter.name in ("path", "path_or_glob", "output"):
             given[parameter.name] = str(folder / ("new.csv" if "write" in name else "s.csv"))
         elif parameter.name in special:
@@ -301,8 +290,7 @@ def call_with_wrong_arguments(name: str, data: st.DataObject, folder: Path) -> N
     function = CALLED[name]
     signature = inspect.signature(function)
     arguments = right_arguments(name, signature, folder)
-    open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    names = [p.name for p in signature.parameters.values() if p.kind not in open_ended]
+    names = [p.name for p in signature.parameters.values() if p.kind not in OPEN_ENDED]
     for wrong in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
         arguments[wrong] = data.draw(WRONG)
     before, message = os.getcwd(), ""
