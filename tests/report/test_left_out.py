@@ -13,10 +13,9 @@ from trilens.questions.reliability import reliability
 @pytest.fixture
 def file(tmp_path):
     rng = np.random.default_rng(0)
-    rows = [rng.permutation(6)[:3].tolist() for _ in range(40)]
     lines = ["odd,other_1,other_2,rater,seconds,country"]
-    for i, row in enumerate(rows):
-        objects = ",".join(f"o{x}" for x in row)
+    for i in range(40):
+        objects = ",".join(f"o{x}" for x in rng.permutation(6)[:3])
         lines.append(f"{objects},r{i % 4},{i / 10},{('DE', 'FR')[i % 2]}")
     lines.append("o1,,o2,r1,3,DE")
     lines += ["o1,o2,o2,r0,3,DE", "o2,o2,o1,r0,3,DE", "o3,o4,o4,r1,3,FR"]
@@ -25,35 +24,27 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said", "used"),
+    ("options", "said", "used", "asked", "right"),
     [
-        ({}, "No other answers were excluded.", 40),
-        ({"exclude_raters": ["r1"]}, "10 (rater r1 left out), leaving 30 answers", 30),
-        ({"min_seconds": 1.0}, "10 (faster than 1 s), leaving 30 answers", 30),
-        ({"where": ["country = DE"]}, "20 (not country = DE), leaving 20 answers", 20),
-        ({"min_checks": 0.9}, "left out", None),
+        ({}, "No other answers were excluded.", 40, 3, 2),
+        ({"exclude_raters": ["r1"]}, "10 (rater r1 left out), leaving 30 answers", 30, 2, 1),
+        ({"min_seconds": 1.0}, "10 (faster than 1 s), leaving 30 answers", 30, 3, 2),
+        ({"where": ["country = DE"]}, "20 (not country = DE), leaving 20 answers", 20, 2, 1),
+        # r0 passed one check and failed one, r1 passed one
+        ({"min_checks": 0.9}, "(fewer than 90 % of the checks right)", 30, 1, 1),
     ],
 )
-def test_the_paragraph_says_it(file, options, said, used):
-    if options.get("min_checks"):
-        said = "(fewer than 90 % of the checks right)"
+def test_the_paragraph_says_it(file, options, said, used, asked, right):
     answers = Answers(file, skip_bad=True, **options)
     found = reliability(answers)
     assert "1 further row of the data could not be read as an answer" in found.methods
     assert "3 further rows show an object twice: they were taken as test questions" in found.methods
     assert said in found.methods
-    assert found.collected["used"] == len(answers.read())
-    if used is not None:
-        assert found.collected == {
-            "answers": 40, "used": used, "raters": 4, "objects": 6, "skipped": 1, "checks": 3,
-        }  # fmt: skip
-    # of the raters who are left: r0 passed one check and failed one, r1 passed one
-    passed = {"asked": 3, "right": 2}
-    if "exclude_raters" in options or "where" in options:
-        passed = {"asked": 2, "right": 1}
-    elif "min_checks" in options:
-        passed = {"asked": 1, "right": 1}
-    assert found.catch == passed
+    assert len(answers.read()) == used
+    assert found.collected == {
+        "answers": 40, "used": used, "raters": 4, "objects": 6, "skipped": 1, "checks": 3,
+    }  # fmt: skip
+    assert found.catch == {"asked": asked, "right": right}
 
 
 def test_the_command_and_the_report_say_the_same(file):
@@ -65,12 +56,8 @@ def test_the_command_and_the_report_say_the_same(file):
 
 
 def test_conditions_on_files_too_large_to_hold_are_told(file, monkeypatch):
-    from trilens import answers as module
-    from trilens.questions.reliability.reliability import Reliability
-
-    monkeypatch.setattr(module, "STREAMED_BYTES", 1)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 1)
     found = reliability(Answers(file, skip_bad=True, where=["country = DE"]))
-    assert isinstance(found, Reliability)
     assert "Only answers with country = DE were counted" in found.methods
     assert "No answers were excluded" not in found.methods
 

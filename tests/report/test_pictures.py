@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import io
+import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -9,35 +11,40 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 from trilens.errors import FormatError, ParameterError
-from trilens.report import draw_stimuli, load_pictures
+from trilens.report import draw_stimuli, load_pictures, pictures
 from trilens.report.stimuli import shape_svg
 
 
-def _opened(picture):
+def _read(picture):
     head, data = picture.uri.split(",", 1)
-    return head, Image.open(io.BytesIO(base64.b64decode(data)))
+    return head, base64.b64decode(data)
 
 
-def test_every_format_becomes_a_small_picture(tmp_path):
-    for ending in ("png", "jpg", "gif", "webp"):
+def test_every_format_becomes_a_small_picture_and_svg_goes_in_as_it_is(tmp_path):
+    rasters = ("png", "jpg", "gif", "webp")
+    for ending in rasters:
         Image.new("RGB", (800, 400), "red").save(tmp_path / f"{ending}.{ending}")
     Image.new("RGBA", (50, 100), (0, 0, 0, 0)).save(tmp_path / "clear.PNG")
-    found = load_pictures(tmp_path, ["png", "jpg", "gif", "webp", "clear"], size=160)
+    source = shape_svg([0.2, 0.4, 0.9])
+    (tmp_path / "a b.svg").write_text(source)
+    wide = '<svg xmlns="http://www.w3.org/2000/svg" width="40px" height="20"/>'
+    (tmp_path / "wide.svg").write_text(wide)
+    found = load_pictures(tmp_path, [*rasters, "clear", "a b", "wide"], size=160)
     assert not found.missing
     assert not found.broken
-    for name in ("png", "jpg", "gif", "webp"):
-        head, image = _opened(found.of[name])
+    sizes = {name: (picture.width, picture.height) for name, picture in found.of.items()}
+    for name in rasters:
+        head, data = _read(found.of[name])
         assert head == "data:image/jpeg;base64"
-        assert image.size == (160, 80) == (found.of[name].width, found.of[name].height)
-    head, image = _opened(found.of["clear"])
+        assert Image.open(io.BytesIO(data)).size == (160, 80) == sizes[name]
+    head, data = _read(found.of["clear"])
     assert head == "data:image/png;base64"
-    assert image.mode == "RGBA"
-    assert (found.of["clear"].width, found.of["clear"].height) == (80, 160)
+    assert Image.open(io.BytesIO(data)).mode == "RGBA"
+    assert (sizes["clear"], sizes["wide"]) == ((80, 160), (160, 80))
+    assert _read(found.of["a b"]) == ("data:image/svg+xml;base64", source.encode())
 
 
 def test_missing_broken_and_huge_pictures_are_named(tmp_path, monkeypatch):
-    from trilens.report import pictures
-
     monkeypatch.setattr(pictures, "MAX_BYTES", 3000)
     monkeypatch.setattr(pictures, "MAX_PIXELS", 10_000)
     monkeypatch.setattr(pictures, "MAX_SVG_BYTES", 500)
@@ -64,46 +71,21 @@ def test_missing_broken_and_huge_pictures_are_named(tmp_path, monkeypatch):
         "bomb.svg",
     }  # fmt: skip
     assert "pixels" in found.broken["wide.png"]
-
-
-def test_svg_goes_in_as_it_is(tmp_path):
-    source = shape_svg([0.2, 0.4, 0.9])
-    (tmp_path / "a b.svg").write_text(source)
-    (tmp_path / "wide.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="40px" height="20"/>'
-    )
-    found = load_pictures(tmp_path, ["a b", "wide"], size=100)
-    head, data = found.of["a b"].uri.split(",", 1)
-    assert head == "data:image/svg+xml;base64"
-    assert base64.b64decode(data).decode() == source
-    assert (found.of["wide"].width, found.of["wide"].height) == (100, 50)
-
-
-def test_no_folder_is_an_error(tmp_path):
     with pytest.raises(FormatError, match="no such folder"):
         load_pictures(tmp_path / "none", ["a"])
 
 
 @given(st.lists(st.floats(-5, 5), min_size=0, max_size=5))
 def test_every_point_has_a_well_formed_shape(point):
-    from xml.etree import ElementTree
-
     root = ElementTree.fromstring(shape_svg(point))
-    path = root[1].attrib["d"]
-    numbers = [float(x) for x in path.replace("M", " ").replace("L", " ").replace("Z", " ").split()]
+    numbers = [float(x) for x in re.sub("[MLZ]", " ", root[1].attrib["d"]).split()]
     assert min(numbers) >= 0
     assert max(numbers) <= 160
 
 
-def test_hidden_dimensions_are_visible():
-    shapes = {
-        shape_svg(p) for p in ([0.1, 0.5, 0.5], [0.9, 0.5, 0.5], [0.5, 0.9, 0.5], [0.5, 0.5, 0.9])
-    }
-    assert len(shapes) == 4
-
-
-def test_stimuli_are_files_by_name(tmp_path):
+def test_stimuli_are_files_by_name_that_show_each_dimension(tmp_path):
     points = np.random.default_rng(0).random((3, 3))
+    assert len({shape_svg(p) for p in np.vstack([np.full(3, 0.5), 0.5 + 0.4 * np.eye(3)])}) == 4
     drawn = draw_stimuli(points, tmp_path / "shapes", ["a", "b", "c"])
     assert [path.name for path in drawn] == ["a.svg", "b.svg", "c.svg"]
     assert len(load_pictures(tmp_path / "shapes", ["a", "c"]).of) == 2
