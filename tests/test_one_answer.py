@@ -7,21 +7,17 @@ import pytest
 
 from commandline import facts
 from trilens.files import write_statements, write_table
-from trilens.simulate import mixture, simulate_statements, study
+from trilens.simulate import gaussian, mixture, simulate_statements, study
 from trilens.statements import Statements
 
 
 def _noise() -> Statements:
-    rng = np.random.default_rng(3)
-    triples = rng.permuted(np.tile(np.arange(20), (600, 1)), axis=1)[:, :3]
+    triples = np.random.default_rng(3).permuted(np.tile(np.arange(20), (600, 1)), axis=1)[:, :3]
     return Statements(triples, n_objects=20, kind="odd")
 
 
 def _disconnected() -> Statements:
-    one, two = (
-        simulate_statements(np.random.default_rng(i).normal(size=(9, 2)), 80, random_state=i)
-        for i in range(2)
-    )
+    one, two = (simulate_statements(gaussian(9, random_state=i), 80) for i in range(2))
     return Statements(np.concatenate([one.triples, two.triples + 9]), n_objects=18, kind="central")
 
 
@@ -30,10 +26,11 @@ def _closer() -> Statements:
     return simulate_statements(drawn, 900, kind="closer", random_state=1)
 
 
+#: The first has few objects; the others take a minute together.
 COLLECTIONS = {
+    "disconnected": _disconnected,
     "study": lambda: study(n_objects=30, n_statements=1500, n_raters=15).statements,
     "closer": _closer,
-    "disconnected": _disconnected,
     "noise": _noise,
 }
 
@@ -57,13 +54,9 @@ def _check(file, labels, folder, seed):
     assert whole["graph"] == facts("graph", file, "-o", folder / "edges.csv", "--seed", seed)
 
 
-#: It has few objects; the others take a minute together.
-QUICK = ("disconnected",)
-
-
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTIONS],
+    ["disconnected", *(pytest.param(n, marks=pytest.mark.slow) for n in list(COLLECTIONS)[1:])],
 )
 def test_the_report_and_the_commands_say_the_same(name, tmp_path):
     S = COLLECTIONS[name]()
@@ -73,16 +66,10 @@ def test_the_report_and_the_commands_say_the_same(name, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_given_number_of_groups_is_the_same_too(tmp_path):
-    file = tmp_path / "answers.csv"
-    write_statements(_disconnected(), file)
-    whole = facts("analyze", file, "--n-clusters", 4)
-    assert whole["cluster"] == facts("cluster", file, "--n-clusters", 4)
-    assert whole["classify"] is None
-
-
-@pytest.mark.slow
 def test_the_report_and_the_commands_say_the_same_of_the_cars(cars, tmp_path):
     file = cars / "ordinal_data_preprocessed" / "T_ALL_REDUCED.csv"
     write_table(_labels(tuple(str(i) for i in range(1, 61))), tmp_path / "labels.csv")
     _check(file, tmp_path / "labels.csv", tmp_path, 0)
+    whole = facts("analyze", file, "--n-clusters", 4)
+    assert whole["cluster"] == facts("cluster", file, "--n-clusters", 4)
+    assert whole["classify"] is None

@@ -41,7 +41,7 @@ def test_one_version_everywhere():
     assert re.search(r"^## (\S+),", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
 
 
-def test_every_package_of_an_extra_is_imported():
+def test_every_package_of_an_extra_is_imported_and_explained():
     modules: dict[str, set[str]] = {name: set() for name in NEEDED}
     for module, packages in packages_distributions().items():
         for name in named(packages) & NEEDED:
@@ -51,6 +51,9 @@ def test_every_package_of_an_extra_is_imported():
     used |= set(re.findall(r"\"(\w+)\",", text))  # what the survey asks for by name
     used |= {"uvloop"}  # uvicorn takes it where it is installed
     assert {name for name, own in modules.items() if not own & used} == set()
+    # and the page of dependencies says why it is here
+    page = (ROOT / "docs" / "dependencies.md").read_text().lower()
+    assert {name for name in NEEDED if name not in page} == set()
 
 
 def test_constraints_are_one_version_of_each_package():
@@ -58,11 +61,6 @@ def test_constraints_are_one_version_of_each_package():
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
     assert NEEDED.union(*map(named, EXTRAS.values())) - named(lines) == set()
     assert len(named(lines)) == len(lines)
-
-
-def test_the_page_of_dependencies_says_why_each_package_is_here():
-    page = (ROOT / "docs" / "dependencies.md").read_text().lower()
-    assert {name for name in NEEDED if name not in page} == set()
 
 
 @pytest.mark.slow

@@ -51,14 +51,11 @@ def tried(environment, *words, folder):
     ).stdout
 
 
-def test_the_library_is_that_of_the_wheel(installed, tmp_path):
+def test_the_library_is_that_of_the_wheel_and_writes_a_report(installed, tmp_path):
     code = "import trilens as tl; print(tl.__file__); print(len(dir(tl)), tl.SOE.__name__)"
     file, names = tried(installed, "python", "-c", code, folder=tmp_path).splitlines()
     assert file.startswith(str(installed))
     assert int(names.split()[0]) > 40
-
-
-def test_the_command_writes_a_report(installed, tmp_path):
     assert "trilens, version" in tried(installed, "trilens", "--version", folder=tmp_path)
     study = ["simulate", "-n", "8", "--statements", "50", "-o", "answers.csv"]
     tried(installed, "trilens", *study, folder=tmp_path)
