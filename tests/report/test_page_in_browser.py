@@ -67,15 +67,21 @@ def opened(browser, page):
     return browser
 
 
+def _each(browser, selector, what, *arguments):
+    """What holds for each element of a selector, ``e``, as a JavaScript expression says it."""
+    script = f"return [...document.querySelectorAll(arguments[0])].map((e) => {what})"
+    return browser.run(script, selector, *arguments)
+
+
 def _shown(browser, selector):
     """How many of these lie whole inside the window."""
-    return browser.run(
-        "return [...document.querySelectorAll(arguments[0])].filter((e) => {"
-        "const b = e.getBoundingClientRect();"
-        "return b.height && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0"
-        " && b.right <= innerWidth}).length",
-        selector,
-    )
+    inside = "b.height && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0"
+    what = f"{{const b = e.getBoundingClientRect(); return {inside} && b.right <= innerWidth}}"
+    return sum(map(bool, _each(browser, selector, what)))
+
+
+def _visible(browser, selector):
+    return sum(_each(browser, selector, "e.checkVisibility()"))
 
 
 @pytest.mark.parametrize(
@@ -92,38 +98,30 @@ def test_sixty_objects_make_a_short_page_whose_first_screen_has_the_map_and_four
     assert _shown(browser, ".card") == 4
     assert _shown(browser, ".map-area") == 1
     assert _shown(browser, ".map-area .mark:not([style])") >= 60
-    area = browser.run(
-        "const b = document.querySelector('.map-area').getBoundingClientRect();"
-        "return [b.width, b.height]"
-    )
-    assert area[0] >= map_width
-    assert area[1] >= map_height
+    (area,) = _each(browser, ".map-area", "e.getBoundingClientRect()")
+    assert area["width"] >= map_width
+    assert area["height"] >= map_height
     assert browser.run("return document.documentElement.scrollWidth") <= width
     assert browser.run("return document.documentElement.scrollHeight") <= most_high
     assert browser.run("return document.body.innerText.split(/\\s+/).length") <= 1500
-    inner = browser.run(
-        "return [...document.querySelectorAll('main *')].filter((e) =>"
-        "['auto', 'scroll'].includes(getComputedStyle(e).overflowY)).length"
-    )
-    assert inner == 0
+    assert {"auto", "scroll"} & {
+        *_each(browser, "main *", "getComputedStyle(e).overflowY")
+    } == set()
 
 
 def test_names_are_shown_as_text_and_nothing_runs_or_is_asked_for(opened, page):
     assert opened.run("return window.hacked") is None
     assert opened.console() == []
     assert opened.requests() == [page.as_uri()]
-    shown = "return [...document.querySelectorAll('section h2')].map((h) => h.textContent)"
-    assert opened.run(shown) == HEADINGS
-    text = opened.run("return document.querySelector('#objects').textContent")
-    titles = opened.run(
-        "return [...document.querySelectorAll('#objects [title]')].map((e) => e.title)"
-    )
+    assert _each(opened, "section h2", "e.textContent") == HEADINGS
+    (text,) = _each(opened, "#objects", "e.textContent")
+    titles = _each(opened, "#objects [title]", "e.title")
     for name in NAMES:
         visible = re.sub(r"[\x00-\x1f]", "\N{REPLACEMENT CHARACTER}", name)
         # what is cut stands whole in its title
         assert visible in (text if len(visible) <= 60 else titles)
     assert opened.run("return document.title").startswith("<script>")
-    assert opened.run("return document.querySelectorAll('bdi *').length") == 0
+    assert _each(opened, "bdi *", "e.tagName") == []
     # and what were to come in is stopped by the policy
     opened.run(
         "const s = document.createElement('script'); s.textContent = 'window.hacked = 8';"
@@ -156,9 +154,8 @@ def test_hover_or_a_tap_tells_of_the_object_and_a_second_tap_more(opened, facts)
         assert f"group {row['cluster'] + 1}" in text
         assert f"in {row['appearances']} answers" in text
         assert f"nearest: {near[:15]}" in text
-    use = "return document.querySelector('#tip svg use').getAttribute('href')"
-    assert opened.run(use) == "#p16"
-    assert opened.run("return document.querySelectorAll('.links line').length") == 3
+    assert _each(opened, "#tip svg use", "e.getAttribute('href')") == ["#p16"]
+    assert len(_each(opened, ".links line", "e.id")) == 3
     opened.keys(ESCAPE)
     assert _tip(opened)[0] is True
     tap = (
@@ -174,20 +171,18 @@ def test_hover_or_a_tap_tells_of_the_object_and_a_second_tap_more(opened, facts)
 
 
 def test_a_finding_highlights_its_objects(opened, facts):
-    shown = "return [...document.querySelectorAll('.pt.shown')].map((e) => Number(e.dataset.i))"
+    shown = ".pt.shown", "Number(e.dataset.i)"
     card = ".card:has(a[href='#medoid'])"
     opened.run(f'document.querySelector("{card} button").focus()')
     opened.keys(ENTER)
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
-    assert set(opened.run(shown)) == {place[name] for name in facts["medoid"]["candidates"]}
-    state = f"return document.querySelector(\"{card} button\").getAttribute('aria-pressed')"
-    assert opened.run(state) == "true"
-    pale = "return Number(getComputedStyle(document.querySelector('.pt:not(.shown)')).opacity)"
-    assert opened.run(pale) < 0.5
+    assert {*_each(opened, *shown)} == {place[name] for name in facts["medoid"]["candidates"]}
+    assert _each(opened, f"{card} button", "e.getAttribute('aria-pressed')") == ["true"]
+    assert max(_each(opened, ".pt:not(.shown)", "Number(getComputedStyle(e).opacity)")) < 0.5
     opened.keys(ENTER)
-    assert opened.run(shown) == []
+    assert _each(opened, *shown) == []
     opened.hover(f"{card} .sure")
-    assert opened.run(shown)
+    assert _each(opened, *shown)
 
 
 def test_keyboard_reaches_everything(opened):
@@ -209,11 +204,8 @@ def test_keyboard_reaches_everything(opened):
     assert all(visible for *_, visible in reached)
     for wanted in ("Most central", "g dot", "g pt", "Zoom in", "Raters, one by one", "Save map as"):
         assert wanted in seen, wanted
-    controls = opened.run(
-        "return [...document.querySelectorAll('a[href],button,select,input,summary')]"
-        ".filter((e) => e.checkVisibility()).length"
-    )
     tags = {"a", "button", "select", "input", "summary"}
+    controls = _visible(opened, "a[href],button,select,input,summary")
     assert sum(found[0] in tags for found in reached) == controls
 
 
@@ -231,55 +223,47 @@ def test_arrow_keys_go_from_object_to_object(opened, facts):
     opened.keys(RIGHT, RIGHT, DOWN, LEFT)
     assert opened.run("return document.activeElement.closest('.plane') !== null")
     assert opened.run("return document.activeElement.dataset.i") != first
-    assert opened.run("return document.querySelectorAll('.plane [tabindex=\"0\"]').length") == 1
+    assert len(_each(opened, '.plane [tabindex="0"]', "e.id")) == 1
 
 
 def test_map_zooms_and_shows_uncertainty_and_colors(opened):
-    spread = """
-      const places = [...document.querySelectorAll('.plane > .at')];
-      const xs = places.map((e) => parseFloat(e.getAttribute('x')));
-      return Math.max(...xs) - Math.min(...xs);
-    """
-    before = opened.run(spread)
+    def spread():
+        xs = _each(opened, ".plane > .at", "parseFloat(e.getAttribute('x'))")
+        return max(xs) - min(xs)
+
+    before = spread()
     opened.run("document.querySelector('[data-zoom=in]').focus()")
     opened.keys(ENTER)
     opened.run(REST)
-    assert opened.run(spread) == pytest.approx(1.6 * before, rel=0.01)
+    assert spread() == pytest.approx(1.6 * before, rel=0.01)
     opened.run("document.querySelector('.plane .pt').focus()")
     opened.keys("0")
     opened.run(REST)
-    assert opened.run(spread) == pytest.approx(before, rel=0.01)
-    ellipses = "return document.querySelectorAll('.plane ellipse').length"
-    assert opened.run(ellipses) == 0
+    assert spread() == pytest.approx(before, rel=0.01)
+    wide = ".plane ellipse", "e.rx.baseVal.value"
+    assert _each(opened, *wide) == []
     opened.run("document.querySelector('[data-uncertain]').focus()")
     opened.keys(SPACE)
-    assert opened.run(ellipses) == 20
-    wide = "return document.querySelector('.plane ellipse').rx.baseVal.value"
-    assert 1 <= opened.run(wide) < 400
-    fills = (
-        "return new Set([...document.querySelectorAll('.plane .frame')]"
-        ".map((e) => getComputedStyle(e).fill)).size"
-    )
-    choose = (
-        "const s = document.querySelector('[data-color]'); s.value = arguments[0];"
-        "s.dispatchEvent(new Event('change'));"
-    )
-    seen = [opened.run(choose + fills, by) for by in ("group", "class", "centrality")]
-    assert all(2 <= number <= 7 for number in seen)
+    assert len(_each(opened, *wide)) == 20
+    assert 1 <= _each(opened, *wide)[0] < 400
+    for by in ("group", "class", "centrality"):
+        opened.run(
+            "const s = document.querySelector('[data-color]'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('change'));",
+            by,
+        )
+        assert 2 <= len({*_each(opened, ".plane .frame", "getComputedStyle(e).fill")}) <= 7
 
 
 def test_tables_sort(opened):
-    column = """
-      const rows = [...document.querySelectorAll('#objects tbody tr')];
-      return rows.map((r) => parseFloat(r.cells[2].textContent));
-    """
+    column = "#objects tbody tr", "parseFloat(e.cells[2].textContent)"
     opened.run("document.querySelector('#objects details').open = true")
     opened.run("document.querySelectorAll('#objects thead button')[2].focus()")
     opened.keys(ENTER)
-    values = opened.run(column)
+    values = _each(opened, *column)
     assert values == sorted(values)
     opened.keys(ENTER)
-    assert opened.run(column) == sorted(values, reverse=True)
+    assert _each(opened, *column) == sorted(values, reverse=True)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(360, False), (1440, True)])
@@ -288,24 +272,23 @@ def test_readable_at_this_width(opened, width, dark):
     opened.scheme(dark)
     opened.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
     assert opened.run("return document.documentElement.scrollWidth") <= width
-    least = opened.run("""
-      return Math.min(...[...document.querySelectorAll('p,td,th,dt,dd,small,li,summary,.rows text')]
-        .filter((e) => e.getClientRects().length && e.textContent.trim())
-        .map((e) => parseFloat(getComputedStyle(e).fontSize)));
-    """)
-    assert least >= 11
-    cut = opened.run("""
-      return [...document.querySelectorAll('.card,.caution,.tools,nav,pre,section')]
-        .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
-        .map((e) => e.className + ' ' + e.id);
-    """)
-    assert cut == []
-    tall = opened.run("""
-      return [...document.querySelectorAll('bdi,.label,.named')].filter((e) => e.checkVisibility())
-        .map((e) => [e.getBoundingClientRect().height, e.parentElement.outerHTML.slice(0, 90)])
-        .sort((a, b) => b[0] - a[0])[0];
-    """)
-    assert tall[0] < 190, tall
+    sizes = _each(
+        opened,
+        "p,td,th,dt,dd,small,li,summary,.rows text",
+        "e.getClientRects().length && e.textContent.trim() ?"
+        " parseFloat(getComputedStyle(e).fontSize) : 99",
+    )
+    assert min(sizes) >= 11
+    cut = _each(
+        opened,
+        ".card,.caution,.tools,nav,pre,section",
+        "e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.className + ' ' + e.id",
+    )
+    assert [each for each in cut if each] == []
+    # of what is not shown the height is 0
+    names = "[e.getBoundingClientRect().height, e.parentElement.outerHTML.slice(0, 90)]"
+    tallest = max(_each(opened, "bdi,.label,.named", names))
+    assert tallest[0] < 190, tallest
     found = Axe().run(opened.driver, options={"resultTypes": ["violations"]})
     serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
     assert serious == []
@@ -323,20 +306,12 @@ def test_prints_in_order_without_losing_a_section(opened, facts):
     opened.devtools("Emulation.setEmulatedMedia", media="print")
     try:
         opened.run("window.dispatchEvent(new Event('beforeprint'))")
-        closed = "return [...document.querySelectorAll('details')].filter((e) => !e.open).length"
-        assert opened.run(closed) == 0
-        tops = opened.run(
-            "return ['.headline', '.findings', '.map', '#medoid', '#objects', '#methods']"
-            ".map((s) => document.querySelector(s).getBoundingClientRect().top)"
-        )
+        assert all(_each(opened, "details", "e.open"))
+        parts = (".headline", ".findings", ".map", "#medoid", "#objects", "#methods")
+        tops = [_each(opened, part, "e.getBoundingClientRect().top")[0] for part in parts]
         assert tops == sorted(tops)
-        rows = opened.run(
-            "return [...document.querySelectorAll('#objects tbody tr')]"
-            ".filter((r) => r.checkVisibility()).length"
-        )
-        assert rows == len(facts["objects"])
-        tools = "return document.querySelector('.tools').checkVisibility()"
-        assert opened.run(tools) is False
+        assert _visible(opened, "#objects tbody tr") == len(facts["objects"])
+        assert _visible(opened, ".tools") == 0
     finally:
         opened.devtools("Emulation.setEmulatedMedia", media="")
 
@@ -353,24 +328,17 @@ def test_without_scripts_everything_is_still_there(browser, page, facts):
     try:
         browser.resize(1200, 800)
         browser.open(page)
-        seen = browser.run(
-            "const shown = (s) => [...document.querySelectorAll(s)]"
-            ".filter((e) => e.checkVisibility()).length;"
-            "return [shown('.tools,.save,.card button'), shown('.plane .pt'), shown('.card'),"
-            "document.querySelectorAll('#objects tbody tr').length,"
-            "document.querySelector('.plane').getBoundingClientRect().height]"
-        )
-        n = len(facts["objects"])
-        assert seen[:4] == [0, n, 4, n]
-        assert seen[4] > 200
+        assert _visible(browser, ".tools,.save,.card button") == 0
+        assert _visible(browser, ".card") == 4
+        assert _visible(browser, ".plane .pt") == len(facts["objects"])
+        assert len(_each(browser, "#objects tbody tr", "e.id")) == len(facts["objects"])
+        assert _each(browser, ".plane", "e.getBoundingClientRect().height")[0] > 200
     finally:
         browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_figures_are_saved_from_the_page(opened):
-    names = opened.run(
-        "return [...document.querySelectorAll('figure.fig')].map((e) => e.dataset.name)"
-    )
+    names = _each(opened, "figure.fig", "e.dataset.name")
     assert {"map", "candidates", "centrality", "classes", "raters", "answers"} <= set(names)
     saved = opened.run(
         """
@@ -399,16 +367,14 @@ def test_figures_are_saved_from_the_page(opened):
 
 
 def test_one_color_means_one_thing(opened):
-    fills = """
-      const fill = (css) =>
-        [...document.querySelectorAll(css)].map((e) => getComputedStyle(e).fill);
-      return [fill('.key.g1 .mark,.key.g2 .mark,.key.g3 .mark'),
-        fill('.key.k1 .mark,.key.k2 .mark,.key.k3 .mark'),
-        fill('.dot:not(.out) circle,.row:not(.out) circle')];
-    """
+    drawn = (
+        ".key.g1 .mark,.key.g2 .mark,.key.g3 .mark",
+        ".key.k1 .mark,.key.k2 .mark,.key.k3 .mark",
+        ".dot:not(.out) circle,.row:not(.out) circle",
+    )
     for dark in (False, True):
         opened.scheme(dark)
-        groups, classes, data = map(set, opened.run(fills))
+        groups, classes, data = ({*_each(opened, css, "getComputedStyle(e).fill")} for css in drawn)
         assert len(groups) == len(classes) == 3
         assert len(data) == 1
         assert not groups & classes
@@ -455,8 +421,7 @@ def test_an_object_opens_by_mouse_and_by_keyboard_and_not_by_a_drag(opened, fact
     assert facts["objects"][16]["object"] in text
     assert "Nearest on the map" in text
     assert f"of {about['questions']:,} questions it appeared in" in text
-    near = "return document.querySelectorAll('#panel .near button').length"
-    assert opened.run(near) == len(about["nearest"]) == 6
+    assert len(_each(opened, "#panel .near button", "e.id")) == len(about["nearest"]) == 6
     opened.keys(ESCAPE)
     assert _panel(opened)[0] is False
     opened.run("document.querySelector('.plane .pt[data-i=\"3\"]').focus()")
@@ -464,7 +429,7 @@ def test_an_object_opens_by_mouse_and_by_keyboard_and_not_by_a_drag(opened, fact
     # a neighbor is one key further
     opened.keys(TAB, ENTER)
     nearest = facts["about_objects"][3]["nearest"][0]
-    name = opened.run("return document.querySelector('#panel h2').textContent")
+    (name,) = _each(opened, "#panel h2", "e.textContent")
     assert name[:90] == facts["objects"][nearest]["object"][:90]
     opened.keys(ESCAPE)
     assert opened.run("return document.activeElement.dataset.i") == "3"
