@@ -31,12 +31,8 @@ def centrality(triples, n, kind="central"):
     0 for objects never seen.
     """
     singled, appears = count_central(triples, n, kind)
-    value = np.zeros(n)
-    for x in range(n):
-        if appears[x]:
-            share = singled[x] / appears[x]
-            value[x] = 1 - share if kind == "odd" else share
-    return value
+    share = singled / np.maximum(appears, 1)
+    return np.where(appears > 0, 1 - share, 0.0) if kind == "odd" else share
 
 
 def count_pairs(triples, n, kind="central"):
@@ -107,14 +103,7 @@ def lens_counts(D):
 
 def exact_lens_depth(D):
     """LD(x; D): the number of pairs i < j whose lens holds x."""
-    n = len(D)
-    return np.array(
-        [
-            sum(in_lens(D, x, i, j) for i, j in itertools.combinations(range(n), 2))
-            for x in range(n)
-        ],
-        dtype=int,
-    )
+    return exact_local_lens_depth(D, np.inf)
 
 
 def exact_local_lens_depth(D, tau):
@@ -201,19 +190,12 @@ def leave_one_out_error(triples, codes, n_classes, k, error_rate=0, alone="neare
     return sum(errors) / len(errors)
 
 
-def answer_probabilities(X, lapse, triple, kind, length=None):
+def answer_probabilities(X, lapse, triple, kind, length=lambda d: d):
     """The choice model: the probability of each answer to a question, the given one first."""
-    length = length or (lambda d: d)
-
-    def side(i, j):
-        return length(float(np.sqrt(sum((X[i][k] - X[j][k]) ** 2 for k in range(len(X[i]))))))
-
     a, b, c = triple
-    if kind == "closer":
-        odds = [np.exp(-side(a, b)), np.exp(-side(a, c))]
-    else:
-        sign = 1 if kind == "central" else -1
-        odds = [np.exp(sign * side(b, c)), np.exp(sign * side(a, c)), np.exp(sign * side(a, b))]
+    sides = [(a, b), (a, c)] if kind == "closer" else [(b, c), (a, c), (a, b)]
+    sign = 1 if kind == "central" else -1
+    odds = [np.exp(sign * length(float(np.linalg.norm(X[i] - X[j])))) for i, j in sides]
     return [(1 - lapse) * w / sum(odds) + lapse / len(odds) for w in odds]
 
 
