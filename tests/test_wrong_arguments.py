@@ -39,6 +39,15 @@ LEFT_OUT = {
     "follow",
 }
 
+#: Values that nobody makes by hand: their fields are what the functions put there.
+RESULTS = {
+    *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
+    *("Counted", "Reading", "Fault"),
+    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
+    *("Collaboration", "LensValues", "Map", "ModelDepth", "Analysis", "Fit"),
+    *("Places", "Selection", "Kind", "StatementsLike", "KINDS"),
+}
+
 TRIPLES = np.array([[0, 1, 2], [1, 2, 3], [3, 0, 2], [2, 1, 0]])
 S = Statements(TRIPLES, names=["a", "b", "c", "d"], kind="central")
 #: So few objects that ``method="auto"`` fits no model, which takes a while.
@@ -84,6 +93,7 @@ NINE = np.random.default_rng(0).normal(size=(9, 2))
 #: Where the same name means something else.
 RIGHT_FOR: dict[str, dict[str, Any]] = {
     "Statements": {"n_objects": None},
+    "Answers": {"source": S},
     "write_counts": {"counts": S},
     "merge_counts": {"counts": [trilens.counts.counted(S)]},
     "simulate_statements": {"objects": NINE},
@@ -155,31 +165,16 @@ WRONG = st.one_of(
 )
 
 
-def public(room: str) -> dict[str, Any]:
-    """The functions and classes of a room; of an estimator, making and fitting it."""
-    module = import_module(f"trilens.{room}")
+def public() -> dict[str, Any]:
+    """What is public at the top and in the rooms; of an estimator, making and fitting it."""
     found: dict[str, Any] = {}
-    for name in getattr(module, "__all__", ()) or names_at_the_top(room):
-        value = getattr(trilens if room in NO_NAMES else module, name)
-        is_error = inspect.isclass(value) and issubclass(value, Exception)
-        if callable(value) and not is_error and name not in LEFT_OUT and _signature(value):
-            found[name] = fitting(value) if hasattr(value, "fit") else value
+    for module in (trilens, *(import_module(f"trilens.{room}") for room in ROOMS)):
+        for name in set(getattr(module, "__all__", ())) - LEFT_OUT - RESULTS:
+            value = getattr(module, name)
+            is_error = inspect.isclass(value) and issubclass(value, Exception)
+            if callable(value) and not is_error:
+                found[name] = fitting(value) if hasattr(value, "fit") else value
     return found
-
-
-#: Their names are had from the top alone.
-NO_NAMES = ("questions", "analysis")
-
-
-def names_at_the_top(room: str) -> list[str]:
-    """The names at the top that live in the room."""
-    where = f"trilens.{room}"
-    values = {name: getattr(trilens, name) for name in trilens.__all__}
-    return [name for name, value in values.items() if _home(value).startswith(where)]
-
-
-def _home(value: Any) -> str:
-    return "" if inspect.ismodule(value) else str(getattr(value, "__module__", ""))
 
 
 def fitting(Estimator: Any) -> Any:
@@ -195,13 +190,6 @@ def fitting(Estimator: Any) -> Any:
     by_name = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in both]
     fit.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
     return fit
-
-
-def _signature(value: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def methods() -> dict[str, Any]:
@@ -222,16 +210,7 @@ def methods() -> dict[str, Any]:
     return {f"{type(of).__name__}.{name}": getattr(of, name) for of in names for name in names[of]}
 
 
-#: Values that nobody makes by hand: their fields are what the functions put there.
-RESULTS = {
-    *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
-    *("Counted", "Reading", "Fault"),
-    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
-    *("Collaboration", "LensValues", "Map", "ModelDepth", "Analysis", "Fit"),
-    *("Places", "Selection", "Kind", "StatementsLike", "KINDS"),
-}
-EVERY = {name: value for room in ROOMS for name, value in public(room).items()} | methods()
-CALLED = {name: EVERY[name] for name in EVERY.keys() - RESULTS}
+CALLED = public() | methods()
 
 
 def test_every_public_room_is_tried_or_waits() -> None:
