@@ -295,70 +295,65 @@ def test_coordinates_by_name_and_none_missing():
         tl.procrustes_distance(places, places.rename(index={"a": "z"}))
 
 
-@pytest.fixture(scope="module")
-def central():
-    return tl.simulate.simulate_statements(
-        tl.simulate.mixture(12, [[0, 0], [9, 0]], random_state=0), 200, random_state=1
-    )
-
-
+POINTS = tl.simulate.mixture(12, means=[[0, 0], [9, 0]], random_state=0)
+CENTRAL = tl.simulate_statements(POINTS, 200, random_state=1)
+NAMED = tl.Statements(CENTRAL.triples, names=[f"object {i}" for i in range(12)], kind="central")
 QUICK = tl.ChoiceMap(2, l2=0.1)
 
 
-def test_neg_log_loss_reads_the_positions_through_wrappers(central):
-    questions, chosen = central.to_choices()
-    model = clone(QUICK).set_params(kind="central").fit(central)
-    expected = tl.neg_log_loss(model, central)
+def test_neg_log_loss_reads_the_positions_through_wrappers():
+    questions, chosen = CENTRAL.to_choices()
+    model = clone(QUICK).set_params(kind="central").fit(CENTRAL)
+    expected = tl.neg_log_loss(model, CENTRAL)
     assert tl.neg_log_loss(make_pipeline(model), questions, chosen) == expected
     # also where there are as many questions as objects
     twelve = clone(model).fit(questions[:12], chosen[:12])
-    assert twelve.score(questions[:12], chosen[:12]) == twelve.score(central[:12])
+    assert twelve.score(questions[:12], chosen[:12]) == twelve.score(CENTRAL[:12])
     search = GridSearchCV(clone(model), {"l2": [0.1]}, cv=2, scoring=tl.neg_log_loss)
     assert search.fit(questions, chosen).score(questions, chosen) == pytest.approx(expected)
-    classifier = tl.MapClassifier(map=QUICK).fit(central, np.arange(12) % 2)
+    classifier = tl.MapClassifier(map=QUICK).fit(CENTRAL, np.arange(12) % 2)
     with pytest.raises(ParameterError, match="MapClassifier gives no probabilities of answers"):
-        tl.neg_log_loss(classifier, central)
+        tl.neg_log_loss(classifier, CENTRAL)
     with pytest.raises(ParameterError, match="no answer to score"):
-        tl.neg_log_loss(model, central[:0])
+        tl.neg_log_loss(model, CENTRAL[:0])
 
 
-def test_labels_of_a_part_of_the_objects_are_those_of_that_part(central):
-    S = tl.Statements(central.triples, names=[f"o{i}" for i in range(12)], kind="central")
-    labels = pd.Series(["x", "y"] * 6, index=S.names)
-    model = tl.MapClassifier("knn", map=QUICK).fit(S.objects[:6], labels)
+def test_labels_of_a_part_of_the_objects_are_those_of_that_part():
+    labels = pd.Series(["x", "y"] * 6, index=NAMED.names)
+    model = tl.MapClassifier("knn", map=QUICK).fit(NAMED.objects[:6], labels)
     assert model._labels.labelled.tolist() == [*range(6)]
     right = model.transduction_[6:] == labels.to_numpy()[6:]
-    assert model.score(S.objects[6:], labels) == right.mean()
+    assert model.score(NAMED.objects[6:], labels) == right.mean()
     mixed = pd.Series(labels.to_numpy(), index=range(12)).iloc[::-1]
-    for given in (central, central.objects):
+    for given in (CENTRAL, CENTRAL.objects):
         again = tl.MapClassifier("knn", map=QUICK).fit(given, mixed)
         assert again.transduction_.tolist() == labels.tolist()
     with pytest.raises(LabelError, match="both as text or both as numbers"):
-        again.score(central, [0, 1] * 6)
+        again.score(CENTRAL, [0, 1] * 6)
 
 
-def test_what_is_no_classifier_and_no_map(central):
+def test_what_is_no_classifier_and_no_map():
     y = np.arange(12) % 2
     for wrong in (LinearRegression(), KMeans(2)):
         with pytest.raises(ParameterError, match="must be a classifier"):
-            tl.MapClassifier(wrong, map=QUICK).fit(central, y)
+            tl.MapClassifier(wrong, map=QUICK).fit(CENTRAL, y)
     with pytest.raises(ParameterError, match="a fit is a choice map; leave map='soe' out"):
-        tl.MapClassifier(map="soe").fit(clone(QUICK).fit(central).fit_, y)
+        tl.MapClassifier(map="soe").fit(clone(QUICK).fit(CENTRAL).fit_, y)
     with pytest.raises(ParameterError, match="a fit has its own dimensions"):
-        tl.MapClassifier(n_components=2).fit(clone(QUICK).fit(central).fit_, y)
+        tl.MapClassifier(n_components=2).fit(clone(QUICK).fit(CENTRAL).fit_, y)
     with pytest.raises(ParameterError, match="the name of a method, or a ChoiceMap"):
-        tl.MapClustering(map=tl.SOE(2)).fit(central)
+        tl.MapClustering(map=tl.SOE(2)).fit(CENTRAL)
 
 
-def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):
+def test_messages_of_what_is_wrong_with_starts_objects_and_labels(tmp_path):
     with pytest.raises(ParameterError, match="init has NaN"):
-        tl.SOE(2, init=np.full((12, 2), np.nan)).fit(central)
+        tl.SOE(2, init=np.full((12, 2), np.nan)).fit(CENTRAL)
     with pytest.warns(ConvergenceWarning, match="l2=0"):
-        tl.ChoiceMap(2, l2=0).fit(central)
+        tl.ChoiceMap(2, l2=0).fit(CENTRAL)
     with pytest.raises(StatementError, match=r"their \.statements"):
-        tl.Statements(central.objects)
+        tl.Statements(CENTRAL.objects)
     with pytest.raises(LabelError, match="need names, which are text, not 0"):
-        tl.MapClassifier(map=QUICK).fit(central, {0: "x", 1: "y"})
+        tl.MapClassifier(map=QUICK).fit(CENTRAL, {0: "x", 1: "y"})
     with pytest.raises(StatementError, match="masked values"):
         tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9), kind="central")
     (tmp_path / "te.csv").write_text("a,b\n")
@@ -366,18 +361,18 @@ def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_p
         tl.load(tmp_path / "te.csv")
 
 
-def test_violations_of_weighted_statements_are_weighted(central):
-    turned = tl.Statements(central.triples[:, [1, 0, 2]], 12, kind="central")
-    both = tl.concatenate([central, turned])
-    weights = np.repeat([1.0, 0.0], len(central))
+def test_violations_of_weighted_statements_are_weighted():
+    turned = tl.Statements(CENTRAL.triples[:, [1, 0, 2]], 12, kind="central")
+    both = tl.concatenate([CENTRAL, turned])
+    weights = np.repeat([1.0, 0.0], len(CENTRAL))
     model = clone(QUICK).fit(both, sample_weight=weights)
-    assert model.violations_ == tl.violations(model.embedding_, central)
+    assert model.violations_ == tl.violations(model.embedding_, CENTRAL)
     assert model.violations_ < tl.violations(model.embedding_, both)
 
 
 @pytest.mark.parametrize("map", ["lensmap", QUICK])
-def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
-    S = tl.Statements(central.triples, 13, kind="central")
+def test_every_estimator_warns_of_objects_that_no_answer_is_about(map):
+    S = tl.Statements(CENTRAL.triples, 13, kind="central")
     y = np.arange(13) % 2
     with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
         tl.MapClassifier(map=map).fit(S, y)
@@ -386,7 +381,7 @@ def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
             model.fit(S)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnmentionedObjectsWarning)
-        tl.MapClassifier(map=map).fit(central, y[:12])
+        tl.MapClassifier(map=map).fit(CENTRAL, y[:12])
 
 
 def test_features_hang_on_objects_that_are_divided(drawn):
@@ -427,9 +422,9 @@ def test_features_that_hang_on_objects_are_not_passed_over(drawn):
 
 
 @pytest.mark.parametrize("parameters", [{"n_components": 2, "l2": 0.1}, {"n_components": 2}, {}])
-def test_a_weight_of_two_is_exactly_two_answers(central, parameters):
-    twice = tl.ChoiceMap(**parameters).fit(tl.concatenate([central, central]))
-    weighed = tl.ChoiceMap(**parameters).fit(central, sample_weight=np.full(len(central), 2.0))
+def test_a_weight_of_two_is_exactly_two_answers(parameters):
+    twice = tl.ChoiceMap(**parameters).fit(tl.concatenate([CENTRAL, CENTRAL]))
+    weighed = tl.ChoiceMap(**parameters).fit(CENTRAL, sample_weight=np.full(len(CENTRAL), 2.0))
     np.testing.assert_array_equal(weighed.embedding_, twice.embedding_)
     assert weighed.error_rate_interval_ == twice.error_rate_interval_
 
@@ -445,11 +440,6 @@ def test_the_error_rate_of_a_classifiers_map():
 
 # ---- what `classify`, `cluster` and `outliers` do by default, as estimators -------------------
 
-POINTS = tl.simulate.mixture(12, means=[[0, 0], [9, 0]], random_state=0)
-NAMES = [f"object {i}" for i in range(12)]
-NAMED = tl.Statements(
-    tl.simulate_statements(POINTS, 200, random_state=1).triples, names=NAMES, kind="central"
-)
 Y = np.where(np.arange(12) % 3, POINTS.labels, -1)
 
 
