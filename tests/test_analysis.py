@@ -62,6 +62,7 @@ def test_a_notebook_sees_the_findings_and_a_bare_installation_writes_the_page(
     monkeypatch, shape_analysis, tmp_path
 ):
     assert shape_analysis.medoid.name in shape_analysis._repr_html_()
+    assert repr(shape_analysis).startswith("Analysis: 2,400 answers about 30 objects; most central")
     with pytest.raises(AttributeError):
         shape_analysis.title = "another"
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
@@ -130,6 +131,7 @@ def test_no_answers_say_nothing(n):
 def test_bins_of_whole_numbers_hold_them_in_the_middle():
     rows = [tuple(row.values()) for row in histogram(np.array([3.0, 3.0, 5.0]), whole=True)]
     assert rows == [(2.5, 3.5, 2), (3.5, 4.5, 0), (4.5, 5.5, 1)]
+    assert histogram(np.array([])) == []
     wide = histogram(np.arange(360.0, 436.0), whole=True)
     assert (wide[0]["from"], wide[-1]["to"]) == (359.5, 435.5)
     assert sum(row["count"] for row in wide) == 76

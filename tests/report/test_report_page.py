@@ -82,8 +82,10 @@ def test_the_order_of_the_page_and_its_cards(facts):
 
 def test_a_line_is_the_headline(changed):
     changed["structure"], changed["dimension"] = _line(changed), 1
+    changed["cluster"]["given"] = False
     page = read_page(render(changed))
     assert "along one dimension, from" in page.one(css="headline").said
+    assert finding(page, "groups").said.startswith("Shape The objects form a line. The answers")
     assert _rows(page, "order") == list(range(len(changed["objects"])))
     assert "95% intervals" in figure(page, "order").said
 
@@ -118,6 +120,7 @@ def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
         ("classify", {"learnable": False, "error": 1.0}, "classes", "The labels cannot be learned"),
         ("cluster.suggestion", {"n_clusters": 4, "p_value": 0.01}, "groups", "suggest four groups"),
         ("outliers", {"outliers": []}, "outliers", "Farthest from the others"),
+        ("outliers", {"outliers": [], "tail": ["shape-16"]}, "outliers", "into a long tail"),
         ("reliability", {"cautions": []}, "answers", "No fault was found"),
         ("reliability", {"catch": {"asked": 40, "right": 39}}, "answers", "39 of 40"),
     ],
