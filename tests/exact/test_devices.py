@@ -37,8 +37,7 @@ def test_a_plan_fits_the_device(n, gib, counts):
 
 
 def test_less_shared_memory_takes_fewer_rows():
-    subs = [_cuda.plan(1000, 1 << 33, shared).sub for shared in (232_448, 101_376, 65_536)]
-    assert subs == [64, 32, 16]
+    assert [_cuda.plan(1000, 1 << 33, kib << 10).sub for kib in (227, 99, 64)] == [64, 32, 16]
     with pytest.raises(_cuda.CudaError, match="shared memory"):
         _cuda.plan(1000, 1 << 33, 32_768)
 
@@ -109,29 +108,16 @@ def test_every_pair_is_launched_once(slab, tied, monkeypatch):
     assert seen[-1] == 1
 
 
-def test_without_cupy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    devices._open.cache_clear()
-    X = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(MissingExtraError, match=r"pip install 'trilens\[gpu\]'"):
-        exact.lens_depth(X, metric="euclidean", device="cuda", normalise=False)
-    monkeypatch.setattr(devices, "FROM", 0)
-    np.testing.assert_array_equal(
-        exact.lens_depth(X, metric="euclidean", device="auto", normalise=False),
-        exact.lens_depth(X, metric="euclidean", device="cpu", normalise=False),
-    )
-    devices._open.cache_clear()
+class CUDARuntimeError(RuntimeError):
+    """CuPy's, for a driver that is missing or too old."""
 
 
-def fake_cupy(count):
-    """CuPy on a machine without a driver, or without a GPU."""
-
-    class CUDARuntimeError(RuntimeError):
-        pass
+def cupy_with(count):
+    """CuPy on a machine with so many GPUs, or whose driver raises this."""
 
     def device_count():
-        if count is None:
-            raise CUDARuntimeError("cudaErrorInsufficientDriver: driver\nis too old")
+        if isinstance(count, CUDARuntimeError):
+            raise count
         return count
 
     runtime = types.SimpleNamespace(CUDARuntimeError=CUDARuntimeError, getDeviceCount=device_count)
@@ -140,14 +126,26 @@ def fake_cupy(count):
     return module
 
 
-@pytest.mark.parametrize(("count", "message"), [(0, "finds no GPU"), (None, "driver is too old")])
-def test_without_a_gpu_or_a_driver(count, message, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(count))
+@pytest.mark.parametrize(
+    ("cupy", "error", "message"),
+    [
+        (None, MissingExtraError, r"pip install 'trilens\[gpu\]'"),
+        (cupy_with(0), DeviceError, r"finds no GPU.*device='cpu'"),
+        (cupy_with(CUDARuntimeError("driver\nis too old")), DeviceError, r"driver is too old.*cpu"),
+    ],
+    ids=["no CuPy", "no GPU", "no driver"],
+)
+def test_without_a_gpu(cupy, error, message, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
     devices._open.cache_clear()
-    with pytest.raises(DeviceError, match=message) as error:
-        exact.lens_depth(np.arange(9.0), metric="euclidean", device="cuda", normalise=False)
-    assert "\n" not in str(error.value)
-    assert "device='cpu'" in str(error.value)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(error, match=message):
+        exact.lens_depth(X, metric="euclidean", device="cuda", normalise=False)
+    # otherwise the processor serves
+    monkeypatch.setattr(devices, "FROM", 0)
+    found = exact.lens_depth(X, metric="euclidean", device="auto", normalise=False)
+    expected = exact.lens_depth(X, metric="euclidean", device="cpu", normalise=False)
+    np.testing.assert_array_equal(found, expected)
     devices._open.cache_clear()
 
 

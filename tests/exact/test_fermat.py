@@ -59,22 +59,21 @@ def test_duplicates_and_bad_values():
     X = np.r_[np.zeros((5, 2)), np.ones((5, 2))]
     D = exact.fermat_dissimilarities(X, n_neighbors=6)
     np.testing.assert_allclose(D, np.where(X[:, :1] == X[:, 0], 0, 2), atol=1e-12)
-    with pytest.raises(DissimilarityError, match=r"n_neighbors=2 .* 2 unconnected pieces"):
-        exact.fermat_dissimilarities(X, n_neighbors=2)
-    with pytest.raises(ParameterError, match=r"^alpha is 0.5; "):
-        exact.fermat_dissimilarities(X, alpha=0.5)
-    with pytest.raises(ParameterError, match=r"^n_neighbors is 0; "):
-        exact.fermat_dissimilarities(X, n_neighbors=0)
-    with pytest.raises(DissimilarityError, match=r"not finite; scale"):
-        exact.fermat_dissimilarities(1e120 * X, alpha=3)
-
-
-@pytest.mark.parametrize("n_neighbors", [None, 4])
-def test_points_at_one_place_are_one_step_of_length_0_apart(n_neighbors):
-    X = np.random.default_rng(2).normal(size=(20, 2)) * 1e-6
-    X[5] = X[6] = X[7]
-    D = exact.fermat_dissimilarities(X, alpha=1, n_neighbors=n_neighbors)
-    assert (D[np.ix_([5, 6, 7], [5, 6, 7])] == 0).all()
-    assert (D[5] == D[6]).all()
-    if n_neighbors is None:
-        np.testing.assert_allclose(D, cdist(X, X), rtol=1e-12, atol=0)
+    for points, parameters, message in (
+        (X, {"n_neighbors": 2}, r"n_neighbors=2 .* 2 unconnected pieces"),
+        (X, {"alpha": 0.5}, r"^alpha is 0.5; "),
+        (X, {"n_neighbors": 0}, r"^n_neighbors is 0; "),
+        (1e120 * X, {"alpha": 3}, r"not finite; scale"),
+    ):
+        with pytest.raises((DissimilarityError, ParameterError), match=message):
+            exact.fermat_dissimilarities(points, **parameters)
+    # points at one place are one step of length 0 apart
+    near = 1e-6 * np.random.default_rng(2).normal(size=(20, 2))
+    near[5] = near[6] = near[7]
+    for n_neighbors in (None, 4):
+        D = exact.fermat_dissimilarities(near, alpha=1, n_neighbors=n_neighbors)
+        assert (D[np.ix_([5, 6, 7], [5, 6, 7])] == 0).all()
+        assert (D[5] == D[6]).all()
+    np.testing.assert_allclose(
+        exact.fermat_dissimilarities(near, alpha=1), cdist(near, near), rtol=1e-12, atol=0
+    )

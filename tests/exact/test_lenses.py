@@ -89,30 +89,47 @@ def test_few_objects(n, engine):
     assert exact.k_rng(D, 1).shape == (n, n)
 
 
-# below, at and above a chunk of 512 columns, and several tiles
-@pytest.mark.parametrize("n", [63, 65, 512, 513])
-def test_sizes_around_the_tiles(n, monkeypatch):
+#: Sizes below, at and above a chunk of 512 columns, and of several tiles; then what is hard.
+HARD = {
+    "63": lambda rng: cdist(*2 * [rng.normal(size=(63, 3))]),
+    "65 tied": lambda rng: tied_points(65, 65),
+    "512": lambda rng: cdist(*2 * [rng.normal(size=(512, 3))]),
+    "513 tied": lambda rng: tied_points(513, 513),
+    "2**60 and 2**60 + 1, the same float64": lambda rng: both_ways(
+        2**60 + rng.integers(0, 3, size=(70, 70))
+    ),
+    "some slabs tied": lambda rng: tied_at_the_end(cdist(*2 * [rng.normal(size=(600, 2))])),
+    "far out": lambda rng: far_out(cdist(*2 * [rng.normal(size=(120, 2))])),
+    "smallest and largest floats": lambda rng: np.where(
+        (D := far_out(cdist(*2 * [rng.normal(size=(120, 2))]))) > 1e8, 1.7e308, D * 1e-320
+    ),
+}
+
+
+def both_ways(D):
+    return np.triu(D, 1) + np.triu(D, 1).T
+
+
+def tied_at_the_end(D):
+    D[-1, -3] = D[-3, -1] = D[-1, -2]
+    return D
+
+
+def far_out(D):
+    D[0, 1:] = D[1:, 0] = 1e9 + D[0, 1:]
+    return D
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_what_is_hard(name, monkeypatch):
+    D = HARD[name](np.random.default_rng(0))
+    if len(D) < 100:
+        assert_exact(D)
     monkeypatch.setattr(sweep, "SMALL", 0)
-    X = np.random.default_rng(n).normal(size=(n, 3))
-    assert_exact(cdist(X, X), n_threads=2)
-    assert_exact(tied_points(n, n), n_threads=1)
-
-
-def test_integers_beyond_the_floats(engine):
-    """2**60 and 2**60 + 1 are the same float64 and different integers."""
-    rng = np.random.default_rng(0)
-    D = np.triu(2**60 + rng.integers(0, 3, size=(70, 70)), 1)
-    assert_exact(D + D.T)
-
-
-def test_rows_with_far_outliers(monkeypatch):
-    """Values crowded in one corner of their range, and the smallest and largest floats."""
-    monkeypatch.setattr(sweep, "SMALL", 0)
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    X[0] = 1e9
-    D = cdist(X, X)
-    assert_exact(D)
-    assert_exact(np.where(D > 1e8, 1.7e308, D * 1e-320))
+    assert_exact(D, n_threads=2)
+    # in slabs
+    monkeypatch.setattr(sweep, "HELD", (1, 1))
+    assert_exact(D, n_threads=1)
 
 
 def test_views_and_points(engine):
@@ -126,15 +143,6 @@ def test_views_and_points(engine):
         exact.lens_depth(X, metric="cityblock", normalise=False),
         exact.lens_depth(D, normalise=False),
     )
-
-
-def test_progress(engine):
-    seen = []
-    exact.lens_counts(tied_points(200, 6), n_threads=2, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1
-    assert all(0 < share <= 1 for share in seen)
-    assert len(set(seen)) > 1 or engine == "plain"
 
 
 @given(D=semimetrics(), k=st.integers(1, 5))

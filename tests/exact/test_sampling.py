@@ -43,14 +43,12 @@ def test_every_way_to_count_pairs(metric):
         params = {"alpha": 1.0}
     pairs = sampling.PairSample(exact.samples.Sample(data, metric, params), 5)
     pairs.draw(300)
-    lens = np.array(
-        [(Q[:, a] < D[a, b]) & (Q[:, b] < D[a, b]) for a, b in zip(pairs.a, pairs.b, strict=True)]
+    of_new, own = (
+        D[pairs.a, pairs.b, None] > np.maximum(rows[:, pairs.a], rows[:, pairs.b]).T
+        for rows in (Q, D)
     )
     found = pairs.count(pairs._new(queries), np.arange(20), 0, 2)
-    np.testing.assert_array_equal(found, lens.sum(axis=0))
-    own = np.array(
-        [(D[:, a] < D[a, b]) & (D[:, b] < D[a, b]) for a, b in zip(pairs.a, pairs.b, strict=True)]
-    )
+    np.testing.assert_array_equal(found, of_new.sum(axis=0))
     some = np.array([3, 70, 149])
     np.testing.assert_array_equal(pairs.count(None, some, 100, 1), own[100:, some].sum(axis=0))
 
@@ -84,15 +82,8 @@ def test_the_deepest_hold_with_the_stated_probability(least):
     wrong = 0
     for seed in range(60):
         X = points(60, 100 + seed)
-        found = exact.deepest(
-            X,
-            3,
-            least=least,
-            metric="euclidean",
-            confidence=0.8,
-            tolerance=0.05,
-            random_state=seed,
-        )
+        level = {"confidence": 0.8, "tolerance": 0.05, "random_state": seed}
+        found = exact.deepest(X, 3, least=least, metric="euclidean", **level)
         depth = exact.lens_depth(X, metric="euclidean", normalise=True) * (-1 if least else 1)
         third = np.sort(depth)[-3]
         wrong += bool((depth[found.indices] < third - 0.05).any())
@@ -100,7 +91,7 @@ def test_the_deepest_hold_with_the_stated_probability(least):
     assert wrong <= 12 + 10
 
 
-def test_the_deepest_themselves(monkeypatch):
+def test_the_deepest_themselves():
     X = points(700, 6)
     depth = exact.lens_depth(X, metric="euclidean", normalise=False)
     found = exact.deepest(X, 5, metric="euclidean")
@@ -111,20 +102,18 @@ def test_the_deepest_themselves(monkeypatch):
     assert same.indices.tolist() == found.indices.tolist()
 
 
-@pytest.mark.parametrize("value", [0, 1, -0.1, np.nan, "small"])
-def test_bad_parameters(value):
+def test_bad_parameters():
     X = points(30)
-    for name in ("precision", "confidence"):
-        with pytest.raises(ParameterError, match=rf"^{name} is "):
-            exact.lens_depth(X, metric="euclidean", **({"precision": 0.1} | {name: value}))
-    with pytest.raises(ParameterError, match=r"^confidence is "):
-        exact.deepest(X, 1, metric="euclidean", confidence=value)
-
-
-def test_bad_searches():
-    with pytest.raises(ParameterError, match=r"^k is 31; .*from 1 to 30$"):
-        exact.deepest(points(30), 31, metric="euclidean")
-    with pytest.raises(ParameterError, match=r"^tolerance is -1; "):
-        exact.deepest(points(30), 1, metric="euclidean", tolerance=-1)
+    for value in (0, 1, -0.1, np.nan, "small"):
+        for name in ("precision", "confidence"):
+            with pytest.raises(ParameterError, match=rf"^{name} is "):
+                exact.lens_depth(X, metric="euclidean", **({"precision": 0.1} | {name: value}))
+    for k, parameters, message in (
+        (1, {"confidence": 1}, r"^confidence is "),
+        (31, {}, r"^k is 31; .*from 1 to 30$"),
+        (1, {"tolerance": -1}, r"^tolerance is -1; "),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            exact.deepest(X, k, metric="euclidean", **parameters)
     with pytest.raises(DissimilarityError, match=r"^there are only 2 objects; "):
         exact.deepest(points(2), 1, metric="euclidean")

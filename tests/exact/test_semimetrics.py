@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -56,6 +58,8 @@ def test_bad_matrices(message):
 @pytest.mark.parametrize(("i", "j"), [(3, 1500), (1500, 3), (1400, 1500)])
 def test_bad_entry_in_a_later_piece(i, j):
     D = np.zeros((1600, 1600), np.float32)
+    # a good matrix is not copied
+    assert exact.check_dissimilarities(D) is D
     D[i, j] = np.nan
     with pytest.raises(DissimilarityError, match=rf"^D\[{i}, {j}\] is nan; "):
         exact.check_dissimilarities(D)
@@ -63,12 +67,6 @@ def test_bad_entry_in_a_later_piece(i, j):
     i, j = sorted((i, j))
     with pytest.raises(DissimilarityError, match=rf"^D\[{i}, {j}\] is .* but D\[{j}, {i}\] is"):
         exact.check_dissimilarities(D)
-
-
-def test_a_good_matrix_is_not_copied():
-    D = np.zeros((3, 3), np.uint8)
-    assert exact.check_dissimilarities(D) is D
-    assert exact.check_dissimilarities([]).shape == (0, 0)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "cosine", "chebyshev"])
@@ -79,22 +77,30 @@ def test_points(metric):
     np.testing.assert_array_equal(D, D.T)
     np.testing.assert_array_equal(np.diag(D), 0)
     np.testing.assert_allclose(D, cdist(X, X, metric), atol=1e-12)
+    # equal directions, say
+    assert exact.dissimilarities(np.r_[X, 3 * X], metric).min() >= 0
 
 
-def test_cosine_of_equal_directions_is_not_negative():
-    X = np.random.default_rng(1).normal(size=(60, 5))
-    assert exact.dissimilarities(np.r_[X, 3 * X], "cosine").min() >= 0
-
-
-def test_bad_points():
-    with pytest.raises(DissimilarityError, match=r"^points have shape \(1, 1, 1\)"):
-        exact.dissimilarities([[[0]]])
-    with pytest.raises(DissimilarityError, match=r"dtype <U1; expected"):
-        exact.dissimilarities(["a", "b"])
-    with pytest.raises(DissimilarityError, match=r"^D\[0, 1\] is nan"):
-        exact.dissimilarities([[0.0, 0.0], [1.0, 0.0]], "cosine")
-    with pytest.raises(DissimilarityError, match=r"^D\[0, 1\] is -3.0"):
-        exact.dissimilarities([0, 1], lambda x, y: -3)
+@pytest.mark.parametrize(
+    ("make", "given", "message"),
+    [
+        (exact.dissimilarities, [[[0]]], r"^points have shape \(1, 1, 1\)"),
+        (exact.dissimilarities, ["a", "b"], r"dtype <U1; expected"),
+        (partial(exact.dissimilarities, metric="cosine"), [[0, 0], [1, 0]], r"^D\[0, 1\] is nan"),
+        (partial(exact.dissimilarities, metric=lambda x, y: -3), [0, 1], r"^D\[0, 1\] is -3.0"),
+        (
+            exact.graph_dissimilarities,
+            np.eye(5, k=1) * [1, 1, 1, 0, 1],
+            r"^the graph has 2 components, the largest with 3 of 5 vertices.*take the largest",
+        ),
+        (exact.graph_dissimilarities, np.zeros((2, 3)), r"^adjacency has shape"),
+        (exact.graph_dissimilarities, np.zeros(3), r"^adjacency has shape"),
+        (exact.graph_dissimilarities, np.array([["a"]]), r"^adjacency has shape"),
+    ],
+)
+def test_bad_points_and_graphs(make, given, message):
+    with pytest.raises(TrilensError, match=message):
+        make(given)
 
 
 @st.composite
@@ -130,18 +136,8 @@ def test_a_long_path_takes_a_wider_type(n, dtype):
     np.testing.assert_array_equal(D, np.abs(np.subtract.outer(np.arange(n), np.arange(n))))
 
 
-def test_bad_graphs():
-    A = np.zeros((5, 5))
-    A[0, 1] = A[1, 2] = A[3, 4] = 1
-    message = r"^the graph has 2 components, the largest with 3 of 5 vertices.*take the largest"
-    with pytest.raises(DissimilarityError, match=message):
-        exact.graph_dissimilarities(A)
-    for bad in (np.zeros((2, 3)), np.zeros(3), np.array([["a"]])):
-        with pytest.raises(TrilensError, match=r"^adjacency has shape"):
-            exact.graph_dissimilarities(bad)
-
-
 def test_medoid():
+    assert exact.check_dissimilarities([]).shape == (0, 0)
     assert exact.medoid([0, 5, 5, 9], metric="euclidean") == 1
     assert exact.medoid(np.zeros((1, 1))) == 0
     assert exact.medoid(np.array([[0, 2**62, 2**62], [2**62, 0, 1], [2**62, 1, 0]])) == 1
