@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import trilens as tl
-from trilens.counts import _threads, partition
+from trilens.counts import _threads, counting, partition
 from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import to_bytes
 from trilens.counts.partition import ahead
@@ -88,24 +88,18 @@ def plain_parquet(path: Path, triples: np.ndarray, rows: int = 1 << 20, **more) 
     pq.write_table(pa.table(columns | more), path, row_group_size=rows)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
-def test_integers_of_every_width(tmp_path: Path, monkeypatch, dtype) -> None:
+def test_columns_of_integers(tmp_path: Path, monkeypatch) -> None:
+    """Of every width, with ids for which the table grows, and too large for a table."""
     monkeypatch.setattr(_threads, "small", 0)
-    triples = (draw(300, 40, 0) * 2 + 5).astype(dtype)
-    plain_parquet(tmp_path / "a.parquet", triples, rows=70, rater=np.arange(300))
-    check(tmp_path / "a.parquet", pairs=True)
-
-
-def test_a_table_grows_with_the_ids(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(_threads, "small", 0)
-    triples = np.array([[0, 1, 2], [5000, 1, 2], [3, 200_000, 1], [0, 1, 200_000]])
-    plain_parquet(tmp_path / "a.parquet", triples)
-    check(tmp_path / "a.parquet")
-    plain_parquet(tmp_path / "a.parquet", triples + (1 << 27))  # too large for a table
-    check(tmp_path / "a.parquet")
-    triples[2, 0] = 1 << 40
-    plain_parquet(tmp_path / "a.parquet", triples)
-    check(tmp_path / "a.parquet")
+    file = tmp_path / "a.parquet"
+    triples = draw(300, 40, 0) * 2 + 5
+    for dtype in (np.int8, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+        plain_parquet(file, triples.astype(dtype), rows=70, rater=np.arange(300))
+        check(file, pairs=True)
+    far = np.array([[0, 1, 2], [5000, 1, 2], [3, 200_000, 1], [0, 1, 200_000]])
+    for ids in (far, far + (1 << 27), np.where(far == 3, 1 << 40, far)):
+        plain_parquet(file, ids)
+        check(file)
 
 
 def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
@@ -190,16 +184,11 @@ def test_chosen_and_shown(tmp_path: Path, answers: str) -> None:
     check(tmp_path / "a.csv", pairs=True)
 
 
-def test_a_list_of_objects(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("b,a,c\nc,a,b\n")
-    check(tmp_path / "a.csv", objects=["a", "zero", "c", "b"], pairs=True)
-    with pytest.raises(StatementError, match="'c' is not in the list of objects"):
-        count_files(tmp_path / "a.csv", objects=["a", "b"])
+def test_classes_and_lists_of_objects(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text("b,a,c\nc,a,b\n")
+    check(tmp_path / "b.csv", objects=["a", "zero", "c", "b"], pairs=True)
     (tmp_path / "n.csv").write_text("0,1,2\n2,1,3\n")
     check(tmp_path / "n.csv", objects=["w", "x", "y", "z"], pairs=True)
-
-
-def test_classes(tmp_path: Path) -> None:
     S = tl.Statements(draw(200, 9, 4), names=[f"o{i}" for i in range(9)], kind="central")
     tl.write_statements(S, tmp_path / "a.csv")
     labels = {f"o{i}": "xy"[i % 2] for i in range(7)}
@@ -211,8 +200,26 @@ def test_classes(tmp_path: Path) -> None:
     assert found.class_names == ("x", "y")
     assert (found.classes.singled == expected.singled).all()
     assert (found.classes.appears == expected.appears).all()
-    with pytest.raises(LabelError, match="none of the objects has a label"):
-        count_files(tmp_path / "a.csv", labels={"elsewhere": "x"})
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "said"),
+    [
+        ("empty.csv", {}, "has no statements"),
+        ("none.csv", {}, "no such file"),
+        ("*.parquet", {}, "no file matches"),
+        ("a.csv", {"objects": ["a", "b"]}, "'c' is not in the list of objects"),
+        ("a.csv", {"labels": {"elsewhere": "x"}}, "none of the objects has a label"),
+        ("a.csv", {"cluster": "local:0"}, r"cluster is .* it must be local"),
+        ("a.csv", {"cluster": "there"}, r"cluster is .* it must be local"),
+        ("a.csv", {"cluster": 3}, r"cluster is .* it must be local"),
+    ],
+)
+def test_what_cannot_be_counted(tmp_path: Path, path: str, options, said: str) -> None:
+    (tmp_path / "empty.csv").write_text("central,other_1,other_2\n")
+    (tmp_path / "a.csv").write_text("b,a,c\nc,a,b\n")
+    with pytest.raises((FormatError, LabelError, ParameterError, StatementError), match=said):
+        count_files(str(tmp_path / path), **options)
 
 
 def test_counts_of_paths(tmp_path: Path) -> None:
@@ -223,9 +230,6 @@ def test_counts_of_paths(tmp_path: Path) -> None:
     assert (tl.count_pairs(tmp_path).third == tl.count_pairs(S).third).all()
     with pytest.raises(ParameterError, match="only files are counted on a cluster"):
         tl.count_central(S, cluster="local:2")
-    for wrong in ("local:0", "local:x", "there", 3):
-        with pytest.raises(ParameterError, match=r"cluster is .* it must be local"):
-            tl.count_central(tmp_path, cluster=wrong)
 
 
 def test_a_file_of_which_nothing_is_left_adds_nothing(tmp_path: Path) -> None:
@@ -235,16 +239,6 @@ def test_a_file_of_which_nothing_is_left_adds_nothing(tmp_path: Path) -> None:
     found = count_files(tmp_path, where="rater = x", pairs=True, labels=labels)
     alone = count_files(tmp_path / "1.csv", pairs=True, labels=labels)
     assert to_bytes(found) == to_bytes(alone)
-
-
-def test_nothing_to_count(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("central,other_1,other_2\n")
-    with pytest.raises(FormatError, match="has no statements"):
-        count_files(tmp_path / "a.csv")
-    with pytest.raises(FormatError, match="no such file"):
-        count_files(tmp_path / "b.csv")
-    with pytest.raises(FormatError, match="no file matches"):
-        count_files(str(tmp_path / "*.parquet"))
 
 
 def test_a_corrupt_file_is_named_or_skipped(tmp_path: Path) -> None:
@@ -285,8 +279,6 @@ def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_progress_within_a_pass(tmp_path: Path, monkeypatch) -> None:
-    from trilens.counts import counting
-
     monkeypatch.setattr(counting, "_TASK_FILES", 1)
     monkeypatch.setattr(partition, "BLOCK_BYTES", 1000)
     for i in range(3):
@@ -297,19 +289,15 @@ def test_progress_within_a_pass(tmp_path: Path, monkeypatch) -> None:
     assert told[-1] == 1.0
     assert len(told) > 12  # threads tell how far a file has come
     told.clear()
-    count_files(tmp_path, n_threads=1, pairs=True, progress=told.append)
+    whole = count_files(tmp_path, n_threads=1, pairs=True, progress=told.append)
     assert told == sorted(told)
     assert len([share for share in told if share < 0.5]) > 6
-
-
-def test_a_first_count_is_gone_on_from(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,c\nb,c,d\n")
-    (tmp_path / "b.csv").write_text("d,e,a\n")
-    told: list[CountReport] = []
-    whole = count_files(tmp_path, pairs=True, tell=told.append)
-    again = count_files(tmp_path, pairs=True, first=count_files(tmp_path), tell=told.append)
+    # a first count is gone on from
+    first = count_files(tmp_path)
+    reports: list[CountReport] = []
+    again = count_files(tmp_path, pairs=True, first=first, tell=reports.append)
     assert to_bytes(again) == to_bytes(whole)
-    assert [one.passes for one in told] == [2, 1]
+    assert reports[0].passes == 1
 
 
 def test_checkpoints_are_gone_on_from(tmp_path: Path, monkeypatch) -> None:

@@ -155,13 +155,7 @@ def test_chunks_sum_to_the_whole(engine, S, cut, layouts):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_repeats_pass_a_block(engine, kind):
     rng = np.random.default_rng(5)
-    triples = np.concatenate(
-        [
-            np.tile([[2, 0, 1]], (3000, 1)),
-            np.tile([[1, 0, 2]], (256, 1)),
-            [[0, 3, 1]],
-        ]
-    )
+    triples = np.repeat([[2, 0, 1], [1, 0, 2], [0, 3, 1]], [3000, 256, 1], axis=0)
     S = Statements(rng.permutation(triples), n_objects=5, kind=kind)
     expected = reference.count_pairs(S.triples, 5, kind)
     with forced(engine):

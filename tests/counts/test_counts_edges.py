@@ -37,9 +37,7 @@ def test_no_statement(n, layout):
     assert counts.third.sum() == counts.appears.sum() == 0
     assert count_classes(S, np.zeros(n, int), 2).appears.tolist() == [[0, 0]] * n
     assert count_labelled_pairs(S, np.arange(n)).appears.shape == (n, n)
-
-
-def test_an_array_knows_its_objects_from_the_labels():
+    # an array knows its objects from the labels
     assert count_classes([[2, 0, 1]], [0, 0, -1, 0, 0], 1).appears.shape == (5, 1)
 
 
@@ -73,7 +71,16 @@ def test_sums_widen_before_they_overflow(layouts):
     assert again.to_dense().third[1, 0] == largest + 2
 
 
-def test_a_sum_leaves_its_parts_alone():
+def test_only_counts_of_the_same_sort_add_and_a_sum_leaves_its_parts_alone():
+    counts = [count_central([[0, 1, 2]]), count_pairs([[0, 1, 2]])]
+    counts += [count_classes([[0, 1, 2]], [0] * 3, 1), count_labelled_pairs([[0, 1, 2]], [0])]
+    for i, some in enumerate(counts):
+        for other in (1, None, counts[i - 1]):
+            with pytest.raises(TypeError):
+                some + other
+            with pytest.raises(TypeError):
+                other + some
+        assert 0 + some is some
     one = count_pairs([[0, 1, 2]])
     both = one + one
     both.third[0, 1] = 9
@@ -94,17 +101,12 @@ REFUSED = [
     (lambda: count_classes(THREE, [0, 0, 0], -1), "n_classes is -1"),
     (lambda: count_classes(THREE, [0, 1], 2), r"y has shape \(2,\); .* each of the 3 objects"),
     (lambda: count_classes(THREE, [0, 1, 2], 2), "object 2 has label 2; labels go from 0 to 1"),
-    (lambda: count_classes(THREE, [0, -2, 1], 2), "object 1 has label -2"),
     (lambda: count_classes(THREE, [0.0, 1.0, np.nan], 2), "y has dtype float64"),
     (lambda: count_labelled_pairs(THREE, [0, 3]), "object 3 does not exist; ids go from 0 to 2"),
-    (lambda: count_labelled_pairs(THREE, [-1]), "labeled object -1"),
     (lambda: count_labelled_pairs(THREE, [0, 0]), "listed twice"),
     (lambda: count_labelled_pairs(THREE, [[0, 1]]), "list of object ids"),
-    (lambda: count_labelled_pairs(THREE, ["a"]), "list of object ids"),
     (lambda: count_central(THREE) + count_central(FOUR), "cannot add counts of shapes"),
-    (lambda: count_pairs(THREE) + count_pairs(FOUR), "cannot add counts of shapes"),
     (lambda: count_central(THREE) + count_central(ODD), "counts of central .* counts of odd"),
-    (lambda: count_pairs(THREE) + count_pairs(ODD), "counts of central .* counts of odd"),
     (
         lambda: count_classes(THREE, [0] * 3, 1) + count_classes(THREE, [0] * 3, 2),
         "counts of shapes",
@@ -128,25 +130,6 @@ REFUSED = [
 def test_what_is_refused(call, text):
     with pytest.raises((KindError, LabelError, ParameterError), match=text):
         call()
-
-
-@pytest.mark.parametrize(
-    "counts",
-    [
-        count_central([[0, 1, 2]]),
-        count_pairs([[0, 1, 2]]),
-        count_classes([[0, 1, 2]], [0, 0, 0], 1),
-        count_labelled_pairs([[0, 1, 2]], [0]),
-    ],
-    ids=lambda counts: type(counts).__name__,
-)
-def test_only_counts_of_the_same_sort_add(counts):
-    for other in (1, "a", None):
-        with pytest.raises(TypeError):
-            counts + other
-        with pytest.raises(TypeError):
-            other + counts
-    assert 0 + counts is counts
 
 
 def test_a_survey_needs_neither_compiler_nor_scipy():

@@ -26,9 +26,19 @@ def look(folder: Path, output: Path):
     return found
 
 
-def test_each_file_is_counted_once(tmp_path: Path) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "in"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "counts.npz"
+
+
+def test_each_file_is_counted_once(folder: Path, output: Path) -> None:
     assert look(folder, output).counted == 0
     put(folder, "b.csv", "x,y,z\n")
     assert look(folder, output).counted == 1
@@ -42,27 +52,15 @@ def test_each_file_is_counted_once(tmp_path: Path) -> None:
     at = [found.names.index(name) for name in expected.names]
     assert found.central.singled[at].tolist() == expected.singled.tolist()
     assert found.central.appears[at].tolist() == expected.appears.tolist()
-
-
-def test_the_output_may_stand_in_the_folder(tmp_path: Path) -> None:
-    put(tmp_path, "b.csv", "x,y,z\n")
-    output = tmp_path / "counts.npz"
-    assert [look(tmp_path, output).counted for _ in range(2)] == [1, 0]
-
-
-def test_a_file_that_changes_later_is_told_and_not_counted_again(tmp_path: Path) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
-    put(folder, "b.csv", "x,y,z\n")
-    look(folder, output)
+    # one that changes later is told and not counted again
     put(folder, "b.csv", "x,y,z\nx,z,y\n")
-    found = look(folder, output)
-    assert (found.counted, found.changed, found.statements) == (0, ("b.csv",), 1)
+    third = look(folder, output)
+    assert (third.counted, third.changed, third.statements) == (0, ("b.csv",), 4)
+    # the output may stand in the folder
+    assert [look(folder, folder / "counts.npz").counted for _ in range(2)] == [3, 0]
 
 
-def test_a_file_that_grows_waits_for_the_next_look(tmp_path: Path, monkeypatch) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
+def test_a_file_that_grows_waits_for_the_next_look(folder: Path, output: Path, monkeypatch) -> None:
     put(folder, "a.csv", "x,y,z\n")
     put(folder, "b.csv", "x,y,z\n")
     honest = partition._count
@@ -81,9 +79,7 @@ def test_a_file_that_grows_waits_for_the_next_look(tmp_path: Path, monkeypatch) 
     assert (found.counted, found.files, found.changed) == (1, 2, ())
 
 
-def test_it_waits_between_looks(tmp_path: Path) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
+def test_it_waits_between_looks(folder: Path, output: Path) -> None:
     waited: list[float] = []
 
     def wait(seconds: float) -> None:
@@ -95,9 +91,7 @@ def test_it_waits_between_looks(tmp_path: Path) -> None:
     assert waited == [7.0] * 3
 
 
-def test_other_counts_are_not_written_over(tmp_path: Path) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
+def test_other_counts_are_not_written_over(folder: Path, output: Path, tmp_path: Path) -> None:
     tl.write_counts(tl.Statements([[0, 1, 2]], kind="central"), output)
     with pytest.raises(FormatError, match="does not say which files were counted"):
         look(folder, output)
@@ -126,10 +120,8 @@ list(follow(sys.argv[1], sys.argv[2]))
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
-    tmp_path: Path, moment: str
+    folder: Path, output: Path, moment: str
 ) -> None:
-    folder, output = tmp_path / "in", tmp_path / "counts.npz"
-    folder.mkdir()
     for i in range(5):
         put(folder, f"{i}.csv", "x,y,z\n" * (i + 1))
     counted = []
@@ -144,19 +136,17 @@ def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
     assert look(folder, output).statements == 15
 
 
-def test_what_cannot_be_read_is_named_and_tried_again(tmp_path: Path) -> None:
-    folder, output = tmp_path / "answers", tmp_path / "counts.npz"
-    folder.mkdir()
+def test_what_cannot_be_read_is_named_and_tried_again(folder: Path, output: Path) -> None:
     (folder / "good.csv").write_text("a,b,c\nb,c,d\n")
     (folder / "rows.csv").write_text("a,b,c\na,a,b\nc,d,a\n")
-    S = tl.Statements([[0, 1, 2], [1, 2, 3]], names=["a", "b", "c", "d"], kind="central")
-    tl.write_statements(S, tmp_path / "late.parquet")
-    whole = (tmp_path / "late.parquet").read_bytes()
-    (folder / "late.parquet").write_bytes(whole[: len(whole) // 2])
+    late = folder / "late.parquet"
+    tl.write_statements(tl.Statements([[0, 1, 2], [1, 2, 3]], names=list("abcd")), late)
+    whole = late.read_bytes()
+    late.write_bytes(whole[: len(whole) // 2])
     (look,) = follow(folder, output, skip_bad=True)
     assert (look.counted, look.statements, look.skipped) == (2, 4, 1)
     assert "late.parquet" in " ".join(look.left_out)
     assert "late.parquet" in str(look)
-    (folder / "late.parquet").write_bytes(whole)
+    late.write_bytes(whole)
     (look,) = follow(folder, output, skip_bad=True)
     assert (look.counted, look.statements, look.left_out) == (1, 6, ())
