@@ -12,30 +12,9 @@ from trilens_paper import registry
 from trilens_paper.command import command
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.EXPERIMENTS, "tiny", TINY)
-
-
-def test_list_names_every_experiment() -> None:
-    result = CliRunner().invoke(command, ["--list"])
-    assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(registry.EXPERIMENTS)
-
-
-def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
-    result = CliRunner().invoke(command, ["medoids", "--out", str(tmp_path / "out")])
-    assert isinstance(result.exception, ParameterError)
-    message = str(result.exception)
-    assert "\n" not in message
-    assert all(name in message for name in registry.EXPERIMENTS)
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("tiny")
 def test_tables_figure_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.EXPERIMENTS, "tiny", TINY)
     out, page = tmp_path / "out", tmp_path / "docs" / "reproduction.md"
     arguments = ["tiny", "--runs", "2", "--processes", "1", "--out", str(out)]
     result = CliRunner().invoke(command, arguments)
@@ -59,35 +38,37 @@ def test_tables_figure_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     text = page.read_text(encoding="utf-8")
     assert "\ntrilens reproduce tiny --runs 2 --out paper --any-code\n" in text
     assert "(reproduction/tiny.png)" in text
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("tiny")
-def test_results_of_other_code_are_said_to_be_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ["tiny", "--runs", "1", "--processes", "1", "--out", str(tmp_path)]
-    journal = tmp_path / "tiny" / "cells.jsonl"
-    assert CliRunner().invoke(command, arguments).exit_code == 0
-    monkeypatch.setattr("trilens_paper.framework.runner.fingerprint", lambda measure: "other code")
-    result = CliRunner().invoke(command, arguments)
-    assert result.exit_code == 0, result.output
-    assert (
-        result.stderr.splitlines()[0]
-        == "7 results were computed by other code and will be computed again"
-    )
-    assert len(journal.read_bytes().splitlines()) == 16
+    # without the page, what other code has computed is computed again
+    monkeypatch.setitem(registry.EXPERIMENTS, "tiny", TINY)
     kept = CliRunner().invoke(command, [*arguments, "--any-code"])
     assert "computed by other code" not in kept.stderr
-    assert len(journal.read_bytes().splitlines()) == 16
+    assert (out / "tiny" / "cells.jsonl").read_bytes() == journal
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith(
+        "14 results were computed by other code and will be computed again\n"
+    )
+    assert len((out / "tiny" / "cells.jsonl").read_bytes()) > len(journal)
 
 
-def test_missing_data_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_names_of_experiments_and_missing_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = CliRunner().invoke(command, ["--list"])
+    assert listed.exit_code == 0
+    names = [line.split()[0] for line in listed.stdout.splitlines()[1:]]
+    assert names == list(registry.EXPERIMENTS)
+
     def missing() -> object:
         raise DatasetError("cars are not to be had")
 
-    broken = replace(TINY, name="broken", prepare=missing)
-    monkeypatch.setitem(registry.EXPERIMENTS, "broken", broken)
-    result = CliRunner().invoke(command, ["broken", "--out", str(tmp_path)])
-    assert isinstance(result.exception, DatasetError)
-    assert str(result.exception) == "cars are not to be had"
+    monkeypatch.setitem(registry.EXPERIMENTS, "broken", replace(TINY, prepare=missing))
+    for name, error, said in (
+        ("medoids", ParameterError, ", ".join(names)),
+        ("broken", DatasetError, "cars are not to be had"),
+    ):
+        result = CliRunner().invoke(command, [name, "--out", str(tmp_path / name)])
+        assert isinstance(result.exception, error)
+        assert said in str(result.exception)
+        assert "\n" not in str(result.exception)
+    assert not (tmp_path / "medoids").exists()

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -51,10 +51,18 @@ def test_grid_and_seeds() -> None:
 
 
 @pytest.mark.slow
-def test_same_table_with_two_processes(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
-    two = run([TINY], tmp_path, processes=2)["tiny"]
-    assert without_times(two) == without_times(undisturbed[1])
-    assert len(two) == 3 * N_CELLS
+def test_more_runs_go_on_and_two_processes_find_the_same(
+    undisturbed: tuple[Path, Results], tmp_path: Path
+) -> None:
+    shares: list[float] = []
+    few = run([TINY], tmp_path, runs=1, processes=2, progress=shares.append)["tiny"]
+    assert without_times(few) == without_times(undisturbed[1].where(run=0))
+    assert len(shares) == 7
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    more = run([TINY], tmp_path, runs=3, processes=1)["tiny"]
+    assert without_times(more) == without_times(undisturbed[1])
+    assert len(more) == 3 * N_CELLS
 
 
 def test_tables_on_disk(undisturbed: tuple[Path, Results]) -> None:
@@ -68,26 +76,16 @@ def test_tables_on_disk(undisturbed: tuple[Path, Results]) -> None:
     text = pyarrow.csv.read_csv(out / "tiny" / "results.csv")
     assert text.num_rows == len(results)
     assert text.column("value").to_pylist() == results.column("value")
-
-
-def test_nothing_is_done_twice(undisturbed: tuple[Path, Results]) -> None:
-    out, results = undisturbed
-    before = journal_of(out, TINY).path.read_bytes()
-    # a cell that were done again would kill the process
-    again = run([replace(TINY, measure=tiny_experiment.kills_itself)], out, processes=1)["tiny"]
-    assert again.rows == results.rows
-    assert journal_of(out, TINY).path.read_bytes() == before
-    assert joined(entry.rows for entry in recorded(TINY, out)).rows == results.rows
-
-
-@pytest.mark.slow
-def test_fewer_runs_are_a_part_and_more_runs_go_on(
-    undisturbed: tuple[Path, Results], tmp_path: Path
-) -> None:
-    few = run([TINY], tmp_path, runs=1, processes=1)["tiny"]
-    assert without_times(few) == without_times(undisturbed[1].where(run=0))
-    more = run([TINY], tmp_path, runs=3, processes=1)["tiny"]
-    assert without_times(more) == without_times(undisturbed[1])
+    journal = journal_of(out, TINY).path.read_text(encoding="utf-8")
+    assert len(journal) < 60 * len(results)
+    assert str(out) not in journal
+    assert str(Path.home()) not in journal
+    entries = recorded(TINY, out)
+    assert len(entries) == N_CELLS
+    assert all(each.seconds > 0 and date.fromisoformat(each.day) for each in entries)
+    for bad in ("runs", "processes"):
+        with pytest.raises(ParameterError, match=f"{bad} is 0"):
+            run([TINY], out, **{bad: 0})
 
 
 @pytest.mark.slow
@@ -116,17 +114,17 @@ def test_cells_of_other_code_are_done_again(
     journal.path.write_bytes(journal_of(undisturbed[0], TINY).path.read_bytes())
     assert outdated([TINY], tmp_path) == 0
     # another cell would kill the process, so nothing is done here
-    resumed = run([replace(TINY, measure=tiny_experiment.kills_itself)], tmp_path, processes=1)
+    killing = replace(TINY, measure=tiny_experiment.kills_itself)
+    resumed = run([killing], tmp_path, processes=1)
     assert resumed["tiny"].rows == undisturbed[1].rows
+    assert joined(entry.rows for entry in recorded(TINY, tmp_path)).rows == undisturbed[1].rows
 
     monkeypatch.setattr("trilens_paper.framework.runner.fingerprint", lambda measure: "other code")
     assert outdated([TINY], tmp_path) == N_CELLS
     assert outdated([TINY], tmp_path, runs=1) == 7
     assert len(recorded(TINY, tmp_path)) == 0
     # unless they are to be kept
-    kept = run(
-        [replace(TINY, measure=tiny_experiment.kills_itself)], tmp_path, any_code=True, processes=1
-    )
+    kept = run([killing], tmp_path, any_code=True, processes=1)
     assert kept["tiny"].rows == undisturbed[1].rows
     assert len(recorded(TINY, tmp_path, any_code=True)) == N_CELLS
     again = run([TINY], tmp_path, processes=1)["tiny"]
@@ -159,36 +157,7 @@ def test_five_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_p
 
 
 @pytest.mark.slow
-def test_progress_ends_at_one(tmp_path: Path) -> None:
-    shares: list[float] = []
-    run([TINY], tmp_path, runs=1, processes=2, progress=shares.append)
-    assert len(shares) == 7
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
-
-
-@pytest.mark.slow
 def test_a_dead_worker_is_one_line(tmp_path: Path) -> None:
     dying = replace(TINY, measure=tiny_experiment.kills_itself)
     with pytest.raises(TrilensError, match=r"was killed.*run the same command again"):
         run([dying], tmp_path, runs=1, processes=1)
-
-
-def test_bad_parameters(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="runs is 0"):
-        run([TINY], tmp_path, runs=0)
-    with pytest.raises(ParameterError, match="processes is 0"):
-        run([TINY], tmp_path, processes=0)
-
-
-def test_a_journal_is_compact_and_names_no_path(undisturbed: tuple[Path, Results]) -> None:
-    out, results = undisturbed
-    text = journal_of(out, TINY).path.read_text(encoding="utf-8")
-    assert len(text) < 60 * len(results)
-    assert str(out) not in text
-    assert str(Path.home()) not in text
-    entries = recorded(TINY, out)
-    assert len(entries) == N_CELLS
-    assert all(
-        entry.seconds > 0 and re.fullmatch(r"\d{4}-\d\d-\d\d", entry.day) for entry in entries
-    )
