@@ -47,7 +47,9 @@ def test_counts_of_days_merge_to_those_of_the_week(study: Path, tmp_path: Path) 
     twice = run("merge", days[0], *days, "-o", tmp_path / "twice.npz", status=2)
     assert "0.npz is given twice; its answers would count twice" in twice.stderr
     whole = tmp_path / "whole.npz"
-    run("count", *(study / f"{i}.csv" for i in range(3)), "-o", whole)
+    files = [study / f"{i}.csv" for i in range(3)]
+    line = ("count", *files, "--cluster", "local:2", "--checkpoint", tmp_path / "kept", "-o", whole)
+    assert [facts(*line)["resumed"] for _ in range(2)] == [0, 3]
     assert (tmp_path / "week.npz").read_bytes() == whole.read_bytes()
     expected = facts("depth", study / "all.parquet")["depth"]
     assert facts("depth", whole)["depth"] == expected
@@ -115,6 +117,43 @@ def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) ->
     assert "was cut short or damaged" in run("medoid", plain, status=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("-o OUT", 2, ""),
+        ("FILE --follow . -o OUT", 2, ""),
+        ("FILE", 2, ""),
+        ("FILE --bad-rows x.csv -o OUT", 2, ""),
+        ("FILE --cluster moon -o OUT", 1, "cluster is 'moon'"),
+        ("FILE BAD -o OUT", 1, "bad.parquet is truncated"),
+    ],
+)
+def test_wrong_lines_write_nothing(study: Path, tmp_path: Path, line, status, said) -> None:
+    bad, out = tmp_path / "bad.parquet", tmp_path / "c.npz"
+    bad.write_bytes(b"PAR1 and nothing more")
+    places = {"FILE": study / "0.csv", "BAD": bad, "OUT": out}
+    words = [places.get(word, word) for word in line.split()]
+    assert said in run("count", *words, status=status).stderr
+    assert list(tmp_path.iterdir()) == [bad]
+    if bad in words:
+        told = facts("count", *words, "--skip-bad")
+        assert (told["statements"], told["skipped"]) == (2000, 1)
+        assert "bad.parquet is left out" in told["left_out"][0]
+
+
+def test_what_comes_later_and_through_a_pipe(tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "c.npz"
+    folder.mkdir()
+    line = ["count", "--follow", folder, "--once", "-o", out]
+    (folder / "a.csv").write_text("a,b,c\n")
+    assert facts(*line)["counted"] == 1
+    told = facts(*line)
+    assert (told["counted"], told["files"], told["statements"]) == (0, 1, 1)
+    assert (told["changed"], told["skipped"], told["left_out"]) == ([], 0, [])
+    assert facts("count", "-", "-o", out, stdin="a,b,c\nb,c,a\n")["statements"] == 2
+    assert tl.read_counts(out).names == ("a", "b", "c")
+
+
 def test_large_files_are_counted_as_they_come(study: Path, tmp_path: Path, monkeypatch) -> None:
     # that questions find the same, tests/test_ask.py says
     file = study / "all.parquet"
@@ -129,58 +168,3 @@ def test_large_files_are_counted_as_they_come(study: Path, tmp_path: Path, monke
     tl.write_statements(S, tmp_path / "s.parquet")
     run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
     assert '"bob",1,' in (tmp_path / "raters.csv").read_text()
-
-
-def test_wrong_usage(study: Path, tmp_path: Path) -> None:
-    run("count", "-o", tmp_path / "c.npz", status=2)
-    run("count", study / "0.csv", "--follow", tmp_path, "-o", tmp_path / "c.npz", status=2)
-    run("count", study / "0.csv", status=2)
-    run("count", study / "0.csv", "--bad-rows", "x.csv", "-o", tmp_path / "c.npz", status=2)
-    error = run("count", study / "0.csv", "-o", study / "0.csv", status=1).stderr
-    assert "is an input file" in error
-    error = run(
-        "count", study / "0.csv", "--cluster", "moon", "-o", tmp_path / "c.npz", status=1
-    ).stderr
-    assert "cluster is 'moon'" in error
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_bad_files_are_skipped_and_told(study: Path, tmp_path: Path) -> None:
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing more")
-    out = tmp_path / "c.npz"
-    line = ["count", study / "0.csv", tmp_path / "bad.parquet", "-o", out]
-    assert "bad.parquet is truncated" in run(*line, status=1).stderr
-    assert not out.exists()
-    told = facts(*line, "--skip-bad")
-    assert (told["statements"], told["skipped"]) == (2000, 1)
-    assert "bad.parquet is left out" in told["left_out"][0]
-
-
-def test_follow_once(study: Path, tmp_path: Path) -> None:
-    folder, out = tmp_path / "in", tmp_path / "c.npz"
-    folder.mkdir()
-    line = ["count", "--follow", folder, "--once", "-o", out]
-    seen = []
-    for i in range(3):
-        (folder / f"{i}.csv").write_bytes((study / f"{i}.csv").read_bytes())
-        seen.append(facts(*line)["counted"])
-    assert seen == [1, 1, 1]
-    told = facts(*line)
-    assert (told["counted"], told["files"], told["statements"]) == (0, 3, 6000)
-    assert (told["changed"], told["skipped"], told["left_out"]) == ([], 0, [])
-    assert facts("describe", out)["statements"] == 6000
-
-
-def test_standard_input(tmp_path: Path) -> None:
-    out = tmp_path / "c.npz"
-    assert facts("count", "-", "-o", out, stdin="a,b,c\nb,c,a\n")["statements"] == 2
-    assert tl.read_counts(out).names == ("a", "b", "c")
-
-
-def test_checkpoints_and_processes(study: Path, tmp_path: Path) -> None:
-    days = [study / f"{i}.csv" for i in range(3)]
-    line = ["--cluster", "local:2", "--checkpoint", tmp_path / "kept"]
-    first = facts("count", *days, "-o", tmp_path / "a.npz", *line)
-    second = facts("count", *days, "-o", tmp_path / "b.npz", *line)
-    assert (first["resumed"], second["resumed"]) == (0, 3)
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

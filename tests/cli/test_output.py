@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
-import sys
+from contextlib import redirect_stdout
 
 import pandas as pd
 import pytest
 
 import trilens as tl
 from commandline import facts, run
+from trilens.cli.output import print_table
 from trilens.statements import Statements
 
 #: Any method will do where the point is what becomes of the table; this one is quick.
@@ -93,18 +93,27 @@ def test_groups_are_labels_for_the_next_command(file, tmp_path):
     run("medoid", file, "--labels", every, "--method", "depth")
 
 
-def test_a_map_is_a_model_for_the_next_command(file, tmp_path):
-    run("embed", file, "--method", "lensmap", "-o", tmp_path / "map.csv")
-    run("evaluate", file, "--embedding", tmp_path / "map.csv", "-o", tmp_path / "models.json")
-    (row,) = json.loads((tmp_path / "models.json").read_text())
-    assert row["model"] == "map"
-    assert row["from"] <= row["accuracy"] <= row["to"]
-
-
-def test_names_with_commas_are_told_apart(file):
+def test_what_is_printed(file, tmp_path):
     listed = run("cluster", file, "--n-clusters", 1, "--method", "lensmap").stdout
     assert '"pear, ripe"' in listed
     assert '"the ""best"" fig"' in listed
+    few = run("medoid", file, "--method", "depth").stderr
+    assert "could also be the most central (95% confidence): " in few
+    said = run("embed", file, "--method", "lensmap", "--dim", 1, "-o", tmp_path / "x.csv").stderr
+    assert "1 dimension:" in said
+    assert "1 connected part:" in run("graph", file, "-o", tmp_path / "g.csv").stderr
+
+
+def test_a_terminal_shows_a_ruled_table_without_markup():
+    main, end = pty.openpty()
+    with os.fdopen(end, "w") as terminal, redirect_stdout(terminal):
+        print_table(["a", "b"], [("[red]x", 1.5)])
+        terminal.flush()
+        shown = os.read(main, 10_000).decode()
+    os.close(main)
+    assert "───" in shown
+    assert "[red]x" in shown
+    assert "1.500" in shown
 
 
 def test_a_table_on_standard_output_is_alone_there(file):
@@ -116,12 +125,6 @@ def test_a_table_on_standard_output_is_alone_there(file):
         assert "method" not in out
 
 
-def test_the_medoid_is_printed_with_its_uncertainty(file):
-    assert "(95% confidence)" in run("medoid", file).stderr
-    few = run("medoid", file, "--method", "depth").stderr
-    assert "could also be the most central (95% confidence): " in few
-
-
 def test_messages_speak_of_options(tmp_path):
     path = tmp_path / "closer.csv"
     S = tl.simulate_statements([[0.0], [1.0], [3.0], [7.0]], kind="closer", random_state=0)
@@ -131,24 +134,3 @@ def test_messages_speak_of_options(tmp_path):
     assert "method=" not in said
     for command in ("medoid", "outliers", "depth"):
         run(command, path)
-
-
-def test_one_of_a_thing_is_singular(file, tmp_path):
-    said = run("embed", file, "--method", "lensmap", "--dim", 1, "-o", tmp_path / "x.csv").stderr
-    assert "1 dimension:" in said
-    said = run("graph", file, "-o", tmp_path / "g.csv").stderr
-    assert "1 connected part:" in said
-
-
-def test_a_terminal_shows_a_ruled_table_without_markup(file):
-    # in a process of its own: its output is a terminal
-    main, end = pty.openpty()
-    code = "from trilens.cli.output import print_table as p; p(['a', 'b'], [('[red]x', 1.5)])"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=end, env=os.environ) as process:
-        os.close(end)
-        process.wait()
-    shown = os.read(main, 10_000).decode()
-    os.close(main)
-    assert "───" in shown
-    assert "[red]x" in shown
-    assert "1.500" in shown

@@ -9,7 +9,6 @@ import pytest
 
 import trilens as tl
 from commandline import run
-from trilens.words import span
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +82,7 @@ def test_on_a_ring_nobody_is_the_least_central(tmp_path: Path) -> None:
     said = run("outliers", tmp_path / "ring.csv").stderr
     assert "on a ring no object is the least central" in said
     assert "least central:" not in said
-
-
-def test_few_objects_have_no_more_neighbors_than_others(tmp_path: Path) -> None:
+    # and of few objects none has more neighbors than there are others
     points = np.random.default_rng(0).normal(size=(8, 2))
     S = tl.simulate_statements(points, 300, kind="odd", sampling="replacement", random_state=0)
     tl.write_statements(S, tmp_path / "few.csv")
@@ -96,23 +93,14 @@ def test_a_fit_says_what_its_command_says(shapes: Path, tmp_path: Path) -> None:
     said = run("fit", shapes, "-o", tmp_path / "shapes.fit").stderr
     rate = next(line for line in said.splitlines() if "go against the map" in line).split("; ")[1]
     assert repr(tl.load(tmp_path / "shapes.fit")).splitlines()[0].endswith(f"; {rate}")
+    # which error rate to report, and which depth it is, is said where each is printed
+    assert "report that of trilens reliability" in said
+    assert "report this error rate" in run("reliability", shapes).stderr
+    assert "shares of these answers" in run("depth", shapes).stderr
+    assert "depth is estimated for all questions" in run("medoid", shapes).stderr
     rows = [[0, 1, 2], [3, 1, 2], [4, 0, 5]]
     few = repr(tl.fit(tl.Statements(rows, 6, kind="central"))).splitlines()[0]
     assert "Little can be concluded from these answers" in few
-
-
-def test_which_error_rate_to_report_is_said_where_each_is_printed(
-    shapes: Path, tmp_path: Path
-) -> None:
-    told = run("reliability", shapes).stderr
-    assert "report this error rate" in told
-    told = run("fit", shapes, "-o", tmp_path / "shapes.fit").stderr
-    assert "report that of trilens reliability" in told
-
-
-def test_two_depths_are_told_apart(shapes: Path) -> None:
-    assert "shares of these answers" in run("depth", shapes).stderr
-    assert "depth is estimated for all questions" in run("medoid", shapes).stderr
 
 
 def test_results_begin_with_what_was_found(shapes: Path) -> None:
@@ -124,9 +112,3 @@ def test_results_begin_with_what_was_found(shapes: Path) -> None:
     ):
         first, _ = repr(found).splitlines()
         assert first.startswith(f"{type(found).__name__}: {said}")
-
-
-def test_an_interval_has_two_ends() -> None:
-    assert span(0.0, 0.004) == "0.0 to 0.4%"
-    assert span(0.0, 0.0) == "less than 0.1 either way"
-    assert span(0.996, 1.0) == "99.6 to 100.0%"

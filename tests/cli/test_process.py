@@ -40,7 +40,6 @@ def good(tmp_path):
     [
         ("trilens medoid - <&-", b"standard input is closed"),
         ("trilens convert good.csv - >&-", b"output: Bad file descriptor"),
-        ("trilens --version >&-", b"output: Bad file descriptor"),
         ("trilens depth good.csv >/dev/full", b"No space left on device"),
         ("trilens --help >/dev/full", b"No space left on device"),
     ],
@@ -61,10 +60,8 @@ def test_a_pipe_that_closes(tmp_path):
 
 
 def test_a_closed_stderr_takes_no_number_that_a_file_could_get(good):
-    done = shell("trilens convert good.csv out.csv 2>&-", good)
-    assert done.returncode == 0
+    assert shell("trilens convert good.csv out.csv 2>&-", good).returncode == 0
     assert (good / "out.csv").read_text().splitlines()[0] == "central,other_1,other_2"
-    assert shell("trilens medoid missing.csv 2>&-", good).returncode == 1
 
 
 def test_a_terminal_that_lacks_the_letters(tmp_path):
@@ -80,9 +77,8 @@ def test_names_with_lone_surrogates(tmp_path):
     names = np.array(["\ud800", "b", "c", "d"])
     file = tmp_path / "s.npz"
     np.savez(file, triples=[[0, 1, 2], [1, 2, 3], [3, 0, 2]], names=names)
-    for command in ("depth", "embed", "graph", "convert"):
-        out = [] if command == "depth" else ["-o"] * (command != "convert") + [tmp_path / "x.csv"]
-        assert "lone surrogate" in run(command, file, *out, status=1).stderr
+    for words in (["depth", file], ["convert", file, tmp_path / "x.csv"]):
+        assert "lone surrogate" in run(*words, status=1).stderr
 
 
 def test_a_signal_leaves_nothing_half_written(tmp_path):
@@ -110,55 +106,49 @@ for number in (signal.SIGTERM, signal.SIGHUP):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "convert good.csv ./good.csv",
-        "reduce good.csv link.csv",
-        "graph good.csv -k 1 -o good.csv",
-        "embed good.csv -o good.csv",
-        "convert good.csv objects.txt --objects objects.txt",
-        "medoid good.csv -o labels.csv --labels labels.csv",
-        "evaluate good.csv labels.csv -o labels.csv",
-        "reliability good.csv --by labels.csv::group -o labels.csv",
-        "reliability good.csv --catch labels.csv -o labels.csv",
-        "evaluate good.csv --answers labels.csv -o labels.csv",
-        "evaluate good.csv labels.csv --figure labels.csv",
-    ],
-)
-def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):
+#: Lines of which an output is an input, or would be one when the line is run again.
+OVER_INPUTS = {
+    "convert good.csv ./good.csv": "is an input file",
+    "reduce good.csv link.csv": "is an input file",
+    "graph good.csv -k 1 -o good.csv": "is an input file",
+    "embed good.csv -o good.csv": "is an input file",
+    "embed good.csv --distances good.csv": "is an input file",
+    "convert good.csv objects.txt --objects objects.txt": "is an input file",
+    "medoid good.csv -o labels.csv --labels labels.csv": "is an input file",
+    "evaluate good.csv labels.csv -o labels.csv": "is an input file",
+    "reliability good.csv --by labels.csv::group -o labels.csv": "is an input file",
+    "reliability good.csv --catch labels.csv -o labels.csv": "is an input file",
+    "evaluate good.csv --answers labels.csv -o labels.csv": "is an input file",
+    "evaluate good.csv labels.csv --figure labels.csv": "is an input file",
+    "count good.csv -o good.csv": "is an input file",
+    "reduce days -o days/b.csv": "is an input file",
+    "convert days/*.csv -o days/b.csv": "is an input file",
+    "depth days --bad-rows days/b.csv": "is an input file",
+    "count days -o linked/b.csv": "is an input file",
+    "convert days -o days/c.csv": "would be one of the files of days",
+    "convert days -o linked/c.csv": "would be one of the files of days",
+    "count days -o days/c.npz": "would be one of the files of days",
+    "convert days/*.csv days/c.csv": "would be one of the files of days/*.csv",
+}
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", OVER_INPUTS)
+def test_an_output_over_an_input_is_refused(good, command, monkeypatch):
     monkeypatch.chdir(good)
     (good / "link.csv").symlink_to("good.csv")
     (good / "objects.txt").write_text("a\nb\nc\nd\n")
     (good / "labels.csv").write_text("object,label\na,1\nb,1\nc,2\nd,2\n")
-    before = {path.name: path.read_bytes() for path in good.iterdir()}
-    assert "is an input file" in run(*command.split(), status=1).stderr
-    assert {path.name: path.read_bytes() for path in good.iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("reduce days -o days/b.csv", "is an input file"),
-        ("convert days/*.csv -o days/b.csv", "is an input file"),
-        ("depth days --bad-rows days/b.csv", "is an input file"),
-        ("count days -o linked/b.csv", "is an input file"),
-        ("convert days -o days/c.csv", "would be one of the files of days"),
-        ("convert days -o linked/c.csv", "would be one of the files of days"),
-        ("count days -o days/c.npz", "would be one of the files of days"),
-        ("convert days/*.csv days/c.csv", "would be one of the files of days/*.csv"),
-    ],
-)
-def test_an_output_among_the_files_of_the_input_is_refused(tmp_path, command, said, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "days").mkdir()
-    (tmp_path / "linked").symlink_to("days")
+    (good / "days").mkdir()
+    (good / "linked").symlink_to("days")
     for name in ("days/a.csv", "days/b.csv"):
-        (tmp_path / name).write_text("a,b,c\nb,c,d\nd,a,c\na,d,b\n")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert said in run(*command.split(), status=1).stderr
-    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert after == before
+        (good / name).write_text(GOOD)
+    before = contents(good)
+    assert OVER_INPUTS[command] in run(*command.split(), status=1).stderr
+    assert contents(good) == before
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="has no /proc")
@@ -167,13 +157,12 @@ def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(good):
     assert "no file can be made in /proc; write elsewhere" in error
 
 
-def test_an_output_beside_the_files_of_the_input_is_written(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "days").mkdir()
-    (tmp_path / "days" / "a.csv").write_text("a,b,c\nb,c,d\nd,a,c\na,d,b\n")
-    run("convert", "days", "--kind", "central", "-o", "all.csv")
-    run("convert", "days/*.csv", "--kind", "central", "-o", "days/all.parquet")
-    assert (tmp_path / "days" / "all.parquet").exists()
+def test_an_output_beside_the_files_of_the_input_is_written(good):
+    out = good / "out"
+    out.mkdir()
+    run("convert", f"{good}/*.csv", "--kind", "central", "-o", good / "all.parquet")
+    run("convert", good, "--kind", "central", "-o", out / "all.csv")
+    assert (good / "all.parquet").exists()
 
 
 def test_simulated_statements_and_their_truth_are_two_files(tmp_path, monkeypatch):
