@@ -11,7 +11,7 @@ import pytest
 
 from commandline import facts, run
 from trilens.cli.plan import GOALS
-from trilens.questions.plan import curves, goals
+from trilens.questions.plan import goals
 from trilens.questions.plan.curves import Lines
 from trilens_survey.study import check_study
 
@@ -108,13 +108,3 @@ def test_a_budget_that_pays_for_more_and_a_study_of_a_minute_are_said(
     assert "The pilot has 300 answers" in done.stderr
     low, high = table["answers needed"].partition("(")[2].strip(")").split(" to ")
     assert f"95 % need {low} to {high}." in done.stderr
-
-
-@pytest.mark.slow
-def test_a_plan_from_a_pilot_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(curves, "_WORLDS", 2)
-    pilot = tmp_path / "pilot.csv"
-    run("simulate", "-n", 10, "--statements", 100, "--error-rate", "0.1", "-o", pilot)
-    found = facts("plan", "--pilot", pilot, "--kind", "central", "--dim", "2", "--goal", "map")
-    assert (found["pilot"], found["n_objects"], found["kind"]) == (100, 10, "central")
-    assert found["low"] <= found["answers"] <= found["high"]

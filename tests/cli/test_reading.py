@@ -89,6 +89,11 @@ ADVICE = {
         "--columns 'chosen=?,shown_1=?,shown_2=?,shown_3=?'",
         "--columns odd=z,other_1=x,other_2=y",
     ),
+    "a lone winner, chosen of three": (
+        "winner,other,third one\na,b,c\nb,c,d\nc,a,d\n",
+        "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns",
+        "--columns central=winner,other_1=other,other_2=third one",
+    ),
     "letters of another encoding": (
         "odd,other_1,other_2\né,b,c\n".encode("latin-1"),
         "--encoding latin-1",

@@ -74,6 +74,10 @@ def test_a_file_that_grows_waits_for_the_next_look(folder: Path, output: Path, m
     with monkeypatch.context() as patch:
         patch.setattr(partition, "_count", growing)
         found = look(folder, output)
+        # it is no bad file, but one that is not there yet
+        for skip_bad in (False, True):
+            with pytest.raises(FormatError, match=r"b\.csv changed while it was being read"):
+                tl.counts.counting.count_files(folder, skip_bad=skip_bad)
     assert (found.counted, found.files, found.statements) == (1, 1, 1)
     found = look(folder, output)
     assert (found.counted, found.files, found.changed) == (1, 2, ())

@@ -16,7 +16,6 @@ from commandline import run
 from trilens.counts import counting
 from trilens.counts.counting import count_files
 from trilens.counts.file import to_bytes
-from trilens.errors import FormatError
 
 DAYS = ("day-1.parquet", "day-2.parquet", "day-3.parquet")
 
@@ -120,13 +119,3 @@ def test_what_cannot_be_reached(days: Path, tmp_path: Path, line: str, said: str
     words = line.replace("DAYS", str(days)).replace("OUT", str(out)).split()
     assert said in run(*words, status=1).stderr
     assert not out.exists()
-
-
-def test_a_corrupt_file_is_named_or_skipped(days: Path) -> None:
-    data = (days / DAYS[1]).read_bytes()
-    (days / DAYS[1]).write_bytes(data[: len(data) // 2])
-    with pytest.raises(FormatError, match=rf"{days.as_uri()}/day-2\.parquet is truncated"):
-        count_files(days.as_uri())
-    found = count_files(days.as_uri(), skip_bad=True)
-    assert found.statements == 400
-    assert f"{days.as_uri()}/day-2.parquet is left out" in found.skipped[0]

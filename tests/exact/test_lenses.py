@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
 
 from trilens import exact
 from trilens.errors import DissimilarityError, ParameterError
-from trilens.exact import sweep
+from trilens.exact import _vectors, sweep
+from trilens.simulate import two_moons, with_outliers
 
 import reference
 
@@ -132,19 +135,6 @@ def test_what_is_hard(name, monkeypatch):
     assert_exact(D, n_threads=1)
 
 
-def test_views_and_points(engine):
-    X = np.random.default_rng(5).normal(size=(90, 4))
-    D = cdist(X, X, "cityblock")
-    counts = exact.lens_counts(D)
-    np.testing.assert_array_equal(exact.lens_counts(np.asfortranarray(D)), counts)
-    np.testing.assert_array_equal(exact.lens_counts(np.repeat(D, 2, 1)[:, ::2]), counts)
-    np.testing.assert_array_equal(exact.lens_counts(X, metric="cityblock"), counts)
-    np.testing.assert_array_equal(
-        exact.lens_depth(X, metric="cityblock", normalise=False),
-        exact.lens_depth(D, normalise=False),
-    )
-
-
 @given(D=semimetrics(), k=st.integers(1, 5))
 @settings(max_examples=60, deadline=None)
 def test_k_rng(D, k):
@@ -186,3 +176,89 @@ def test_small_inputs_do_not_load_the_compiler():
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_progress_and_an_interrupt_that_leaves_no_thread_behind(monkeypatch):
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    D = cdist(*2 * [np.random.default_rng(0).normal(size=(900, 2))])
+
+    def stop(share):
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        exact.lens_depth(D, n_threads=2, progress=stop, normalise=False)
+    assert threading.active_count() == before
+    # and the next call is as good as the first, in three slabs too
+    seen = []
+    found = exact.lens_depth(D, n_threads=2, progress=seen.append, normalise=False)
+    assert len(set(seen)) > 1
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+    monkeypatch.setattr(sweep, "HELD", (1, 1))
+    np.testing.assert_array_equal(found, exact.lens_depth(D, normalise=False))
+
+
+@pytest.mark.parametrize("fault", ["raises", "wrong"])
+def test_vectors_that_fail_are_found_by_trying(fault, monkeypatch):
+    """The definition serves in their place."""
+
+    def fail(*arguments):
+        if fault == "raises":
+            raise RuntimeError("no such instruction")
+
+    assert _vectors.work()
+    monkeypatch.setattr(_vectors, "lens_sizes", fail)
+    assert not _vectors.work()
+    monkeypatch.setattr(sweep, "_vectors_work", _vectors.work)
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    D = cdist(*2 * [np.random.default_rng(0).integers(0, 9, size=(50, 2))]).astype(int)
+    counts, depth = exact.lens_counts(D), exact.lens_depth(D, normalise=False)
+    lens = (D[:, None, :] < D[:, :, None]) & (D[None, :, :] < D[:, :, None])
+    assert (counts == lens.sum(axis=2)).all()
+    assert (2 * depth == lens.sum(axis=(0, 1))).all()
+
+
+FAR = ((-2.2, 1.8), (3.2, 1.6), (0.5, -2.2))
+BETWEEN = (0.5, 0.25)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 14), st.integers(1, 5), st.integers(0, 6))
+def test_the_definition_with_ties(seed, n, levels, tau):
+    rng = np.random.default_rng(seed)
+    D = np.triu(rng.integers(0, levels + 1, (n, n)), 1)
+    D = (D + D.T).astype(float)
+    expected = reference.exact_local_lens_depth(D, tau)
+    assert exact.local_lens_depth(D, tau, normalise=False).tolist() == expected.tolist()
+
+
+def test_all_pairs_give_lens_depth_and_none_give_nothing():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    whole = exact.lens_depth(X, metric="euclidean", normalise=False)
+    assert np.array_equal(
+        exact.local_lens_depth(X, share=1, metric="euclidean", normalise=False), whole
+    )
+    assert np.array_equal(
+        exact.local_lens_depth(cdist(X, X), 100, n_threads=2, normalise=False), whole
+    )
+    assert not exact.local_lens_depth(X, share=0, metric="euclidean", normalise=False).any()
+    shares = exact.local_lens_depth(X, share=1, metric="euclidean", normalise=True)
+    np.testing.assert_allclose(shares, exact.lens_depth(X, metric="euclidean", normalise=True))
+
+
+def test_the_outlier_between_two_moons_is_found():
+    """Lens depth takes it for the medoid (Section 6.1.2); local lens depth does not."""
+    moons = two_moons(200, noise=0.08, random_state=0)
+    X = with_outliers(moons, (*FAR, BETWEEN)).points
+    assert exact.lens_depth(X, metric="euclidean", normalise=False).argmax() == 203
+    local = rankdata(exact.local_lens_depth(X, share=0.1, metric="euclidean", normalise=False))
+    assert local[200:].max() <= 5
+    # with pairs across the gap it is in many lenses again
+    wide = rankdata(exact.local_lens_depth(X, share=0.3, metric="euclidean", normalise=False))
+    assert wide[203] > 20
+
+
+@pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])
+def test_wrong_arguments(given):
+    with pytest.raises(ParameterError, match=r"^(give either tau|share is|tau is)"):
+        exact.local_lens_depth(np.zeros((3, 3)), **given)

@@ -104,7 +104,10 @@ def test_points_in_blocks_and_memory_maps_have_the_depths_of_the_matrix(tmp_path
     of_new = exact.lens_depth(D, cdist(new, X, "cityblock"), normalise=False)
     np.save(tmp_path / "D.npy", D)
     mapped = np.load(tmp_path / "D.npy", mmap_mode="r")
-    np.testing.assert_array_equal(exact.lens_depth(mapped, normalise=False), depth)
+    for view in (mapped, np.asfortranarray(D), np.repeat(D, 2, 1)[:, ::2]):
+        np.testing.assert_array_equal(exact.lens_depth(view, normalise=False), depth)
+    counts = exact.lens_counts(X, metric="cityblock")
+    np.testing.assert_array_equal(counts, exact.lens_counts(np.asfortranarray(D)))
     monkeypatch.setattr(samples, "WHOLE", 10)
     for queries_, expected in ((None, depth), (new, of_new)):
         found = exact.lens_depth(X, queries_, metric="cityblock", normalise=False)

@@ -38,7 +38,7 @@ def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind() -> Non
     assert not re.search(rb"/(home|root|tmp|work|Users)\b", text)
 
 
-def test_thirty_main_claims_and_short_lines() -> None:
+def test_thirty_main_claims_short_lines_and_each_figure() -> None:
     claims = [claim for experiment in EXPERIMENTS.values() for claim in experiment.claims]
     main = [claim for claim in claims if claim.main]
     assert len(main) == 30
@@ -46,10 +46,5 @@ def test_thirty_main_claims_and_short_lines() -> None:
     page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     assert all(f"\n| {claim.main} | " in page for claim in main)
     assert all(len(line) < 100 for line in page.splitlines())
-
-
-def test_each_figure_is_on_the_page() -> None:
-    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"\]\((reproduction/[^)]+)\)", page))
-    there = {f"reproduction/{path.name}" for path in (ROOT / "docs" / "reproduction").iterdir()}
-    assert shown == there
+    assert shown == {f"reproduction/{p.name}" for p in (ROOT / "docs" / "reproduction").iterdir()}
