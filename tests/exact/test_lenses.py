@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.distance import cdist
-from scipy.stats import rankdata
 
 from trilens import exact
 from trilens.errors import DissimilarityError, ParameterError
 from trilens.exact import _vectors, sweep
-from trilens.simulate import two_moons, with_outliers
 
 import reference
 
@@ -219,10 +217,6 @@ def test_vectors_that_fail_are_found_by_trying(fault, monkeypatch):
     assert (2 * depth == lens.sum(axis=(0, 1))).all()
 
 
-FAR = ((-2.2, 1.8), (3.2, 1.6), (0.5, -2.2))
-BETWEEN = (0.5, 0.25)
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(0, 14), st.integers(1, 5), st.integers(0, 6))
 def test_the_definition_with_ties(seed, n, levels, tau):
     rng = np.random.default_rng(seed)
@@ -244,18 +238,6 @@ def test_all_pairs_give_lens_depth_and_none_give_nothing():
     assert not exact.local_lens_depth(X, share=0, metric="euclidean", normalise=False).any()
     shares = exact.local_lens_depth(X, share=1, metric="euclidean", normalise=True)
     np.testing.assert_allclose(shares, exact.lens_depth(X, metric="euclidean", normalise=True))
-
-
-def test_the_outlier_between_two_moons_is_found():
-    """Lens depth takes it for the medoid (Section 6.1.2); local lens depth does not."""
-    moons = two_moons(200, noise=0.08, random_state=0)
-    X = with_outliers(moons, (*FAR, BETWEEN)).points
-    assert exact.lens_depth(X, metric="euclidean", normalise=False).argmax() == 203
-    local = rankdata(exact.local_lens_depth(X, share=0.1, metric="euclidean", normalise=False))
-    assert local[200:].max() <= 5
-    # with pairs across the gap it is in many lenses again
-    wide = rankdata(exact.local_lens_depth(X, share=0.3, metric="euclidean", normalise=False))
-    assert wide[203] > 20
 
 
 @pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])

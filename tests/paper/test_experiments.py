@@ -141,10 +141,7 @@ def test_table_rows_mark_what_differs() -> None:
     assert finding.verdict == "differs"
     assert re.search(r"0\.84 \(0\.00\) / 0\.95 \(0\.00\) ↑ / 0\.89", finding.ours)
     # runs that do not tell, and too few of them
-    stray = [
-        r | {"value": 0.84 + 0.1 * (-1) ** r["run"]} if r["collection"] == "ALL" else r
-        for r in same
-    ]
+    stray = [r | {"value": 0.84 + 0.1 * (-1) ** r["run"]} for r in same[:5]] + same[5:]
     finding = claim.judge(Results(tuple(stray)))
     assert finding.verdict == "undecided"
     assert finding.ours.startswith("0.86 (0.11) ? / 0.84 (0.00) / ")

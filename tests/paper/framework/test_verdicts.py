@@ -41,7 +41,6 @@ def test_mean_and_error() -> None:
         # the interval [0.3, 0.7] against paper ± tolerance
         (near(FIVE, 0.5, 0.21), "agrees"),
         (near(FIVE, 0.5, 0.19), "undecided"),
-        (near(FIVE, 0.75, 0.051), "undecided"),
         (near(FIVE, 0.75, 0.049), "differs"),
         # 2 sqrt(0.75^2 / 100 + 0.1^2) = 0.25 about the difference
         (near(FIVE, 0.5, 0.26, paper_sd=0.75), "agrees"),
@@ -51,12 +50,10 @@ def test_mean_and_error() -> None:
         (near([0.13, 0.25, 0.31], 0.16, 0.02, paper_sd=0.1), "undecided"),
         (near(np.tile([0.13, 0.25, 0.31], 30), 0.16, 0.02, paper_sd=0.1), "differs"),
         # fewer than five runs decide nothing, however alike they are
-        (near([0.5] * 4, 0.5, 0.1), "undecided"),
         (at_least([-0.5] * 4, -0.1), "undecided"),
         (share_within([1.0] * 4, 0.0, 0.1), "undecided"),
         # the score interval of 9 of 10 is [0.59, 0.98]
         (share_within([1.0] * 9 + [0.0], 0.58, 1.0), "agrees"),
-        (share_within([1.0] * 9 + [0.0], 0.61, 1.0), "undecided"),
         (share_within([1.0] * 9 + [0.0], 0.0, 0.58), "differs"),
         # all alike, and on the bound: that share may still be less
         (share_within([1.0] * 9, 1.0, 1.0), "undecided"),
@@ -69,23 +66,18 @@ def test_mean_and_error() -> None:
         (within(FIVE, 0.71, 0.8), "differs"),
         (within(FIVE, 0.2, 0.29), "differs"),
         (at_most(FIVE, 0.71), "agrees"),
-        (at_most(FIVE, 0.69), "undecided"),
         (at_most(FIVE, 0.29), "differs"),
         (at_least(FIVE, 0.29), "agrees"),
-        (at_least(FIVE, 0.31), "undecided"),
         (at_least(FIVE, 0.71), "differs"),
         (below(FIVE - 0.71), "agrees"),
         (below(FIVE - 0.69), "undecided"),
         (below(FIVE - 0.29), "differs"),
         (below([-0.5]), "not judged"),
-        (below([-0.5] * 5), "agrees"),
         (below([0.0] * 5), "undecided"),
         (above(0.71 - FIVE), "agrees"),
-        (above(0.29 - FIVE), "differs"),
         (at_least([-0.5], -1.0), "not judged"),
         (at_most([], 0.3), "not judged"),
         (equal("a", "a"), "agrees"),
-        (equal("a", "b"), "differs"),
     ],
 )
 def test_verdict(finding: Finding, verdict: str) -> None:
@@ -98,10 +90,7 @@ def test_verdict(finding: Finding, verdict: str) -> None:
         ("aaad", 3, "agrees"),
         ("aadd", 3, "differs"),
         ("aaud", 3, "undecided"),
-        ("aan", 3, "not judged"),
         ("adn", 3, "differs"),
-        ("aun", 3, "not judged"),
-        ("aan", 1.0, "not judged"),
         ("aan", 2, "agrees"),
         ("nn", 1, "not judged"),
         ("ad", 0.5, "agrees"),
