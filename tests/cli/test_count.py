@@ -15,7 +15,7 @@ from trilens.simulate import mixture, simulate_statements
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory) -> Path:
+def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
     S = simulate_statements(drawn.points, 6000, random_state=2)
@@ -31,13 +31,13 @@ def study(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def counts(study: Path) -> Path:
+def counts(study):
     out = study / "counts.npz"
     run("count", study / "all.parquet", "--pairs", "--classes", study / "labels.csv", "-o", out)
     return out
 
 
-def test_counts_of_days_merge_to_those_of_the_week(study: Path, tmp_path: Path) -> None:
+def test_counts_of_days_merge_to_those_of_the_week(study, tmp_path):
     for i in range(3):
         told = facts("count", study / f"{i}.csv", "-o", tmp_path / f"{i}.npz")
         assert (told["statements"], told["kind"], told["skipped"]) == (2000, "central", 0)
@@ -55,7 +55,7 @@ def test_counts_of_days_merge_to_those_of_the_week(study: Path, tmp_path: Path) 
     assert facts("depth", whole)["depth"] == expected
 
 
-def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: Path) -> None:
+def test_the_questions_that_counts_answer(study, counts, tmp_path):
     file = study / "all.parquet"
     assert facts("depth", counts) == facts("depth", file)
     maps = [tmp_path / "a.csv", tmp_path / "b.csv"]
@@ -75,7 +75,7 @@ def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: P
     assert "describe the statements" in told.stderr
 
 
-def test_classes_from_counts(study: Path, counts: Path) -> None:
+def test_classes_from_counts(study, counts):
     truth = json.loads((study / "truth.json").read_text())
     told = facts("classify", counts, "--labels", study / "labels.csv")["labels"]
     assert set(told) == set(truth)
@@ -85,7 +85,7 @@ def test_classes_from_counts(study: Path, counts: Path) -> None:
     assert len(printed.splitlines()) == 41
 
 
-def test_what_comes_later_and_through_a_pipe(tmp_path: Path) -> None:
+def test_what_comes_later_and_through_a_pipe(tmp_path):
     folder, out = tmp_path / "in", tmp_path / "c.npz"
     folder.mkdir()
     line = ["count", "--follow", folder, "--once", "-o", out]
@@ -98,7 +98,7 @@ def test_what_comes_later_and_through_a_pipe(tmp_path: Path) -> None:
     assert tl.read_counts(out).names == ("a", "b", "c")
 
 
-def test_large_files_are_counted_as_they_come(study: Path, tmp_path: Path, monkeypatch) -> None:
+def test_large_files_are_counted_as_they_come(study, tmp_path, monkeypatch):
     # that questions find the same, tests/test_ask.py says
     file = study / "all.parquet"
     small = {command: facts(command, file) for command in ("depth", "describe")}
@@ -134,9 +134,7 @@ def test_large_files_are_counted_as_they_come(study: Path, tmp_path: Path, monke
         ("medoid cut.npz", 1, "was cut short or damaged"),
     ],
 )
-def test_what_cannot_be_done_writes_nothing(
-    study: Path, counts: Path, monkeypatch, line: str, status: int, said: str
-) -> None:
+def test_what_cannot_be_done_writes_nothing(study, counts, monkeypatch, line, status, said):
     monkeypatch.chdir(study)
     Path("bad.parquet").write_bytes(b"PAR1 and nothing more")
     Path("other.csv").write_text("object,label\nn0,l\nn2,r\nn3,l\n")
@@ -146,7 +144,7 @@ def test_what_cannot_be_done_writes_nothing(
     assert list(study.glob("out.*")) == []
 
 
-def test_bad_files_are_skipped_and_told(study: Path, tmp_path: Path) -> None:
+def test_bad_files_are_skipped_and_told(study, tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing more")
     bad, out = tmp_path / "bad.parquet", tmp_path / "c.npz"
     told = facts("count", study / "0.csv", bad, "-o", out, "--skip-bad")

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -137,7 +136,7 @@ def test_messages_speak_of_options(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def guesses(tmp_path_factory):
     """No header, no kind and no raters."""
     rng = np.random.default_rng(0)
     file = tmp_path_factory.mktemp("guesses") / "guesses.csv"
@@ -147,7 +146,7 @@ def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shapes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shapes(tmp_path_factory):
     file = tmp_path_factory.mktemp("shapes") / "shapes.csv"
     tl.write_statements(tl.simulate.study(20, 600, n_raters=8, random_state=1).statements, file)
     return file
@@ -155,14 +154,14 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("quiet", [False, True])
 @pytest.mark.parametrize("command", ["analyze", "reliability"])
-def test_a_caution_is_said_once(command: str, quiet: bool, guesses: Path, tmp_path: Path) -> None:
+def test_a_caution_is_said_once(command, quiet, guesses, tmp_path):
     out = ["-o", tmp_path / "page.html"]
     said = run(command, guesses, *out, *["--quiet"] * quiet).stderr
     assert said.count("kind central is assumed") == 1
     assert said.count("No column names the person") == 1
 
 
-def test_guesses_are_called_guesses(guesses: Path) -> None:
+def test_guesses_are_called_guesses(guesses):
     done = run("reliability", guesses, "--kind", "central").stdout
     first = "These answers cannot be distinguished from guessing."
     assert done.splitlines()[0] == first
@@ -178,7 +177,7 @@ def test_guesses_are_called_guesses(guesses: Path) -> None:
     assert "raters agree" not in done
 
 
-def test_without_raters_nobody_is_said_to_agree(guesses: Path, tmp_path: Path) -> None:
+def test_without_raters_nobody_is_said_to_agree(guesses, tmp_path):
     model = tmp_path / "model.csv"
     rows = np.random.default_rng(1).normal(size=(14, 2)).tolist()
     model.write_text("object,x,y\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows)))
@@ -186,7 +185,7 @@ def test_without_raters_nobody_is_said_to_agree(guesses: Path, tmp_path: Path) -
     assert "how often two answers agree" in said
 
 
-def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:
+def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path):
     """The report predicts by a map of as many dimensions as fit, and gives another number."""
     X = np.random.default_rng(0).normal(size=(14, 2))
     S = tl.simulate_statements(X, 300, kind="odd", random_state=0)
@@ -199,7 +198,7 @@ def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path: Path) -> None:
     assert "the answers fit kind odd" in first
 
 
-def test_on_a_ring_nobody_is_the_least_central(tmp_path: Path) -> None:
+def test_on_a_ring_nobody_is_the_least_central(tmp_path):
     turn = np.arange(24) * 2 * np.pi / 24
     points = np.c_[np.cos(turn), np.sin(turn)]
     S = tl.simulate_statements(points, 3000, kind="odd", sampling="replacement", random_state=0)
@@ -214,7 +213,7 @@ def test_on_a_ring_nobody_is_the_least_central(tmp_path: Path) -> None:
     assert ", k 7," in run("cluster", tmp_path / "few.csv").stderr
 
 
-def test_a_fit_says_what_its_command_says(shapes: Path, tmp_path: Path) -> None:
+def test_a_fit_says_what_its_command_says(shapes, tmp_path):
     said = run("fit", shapes, "-o", tmp_path / "shapes.fit").stderr
     rate = next(line for line in said.splitlines() if "go against the map" in line).split("; ")[1]
     assert repr(tl.load(tmp_path / "shapes.fit")).splitlines()[0].endswith(f"; {rate}")
@@ -228,7 +227,7 @@ def test_a_fit_says_what_its_command_says(shapes: Path, tmp_path: Path) -> None:
     assert "Little can be concluded from these answers" in few
 
 
-def test_results_begin_with_what_was_found(shapes: Path) -> None:
+def test_results_begin_with_what_was_found(shapes):
     F = tl.fit(shapes)
     for found, said in (
         (tl.reliability(F), "A map of some answers predicts "),

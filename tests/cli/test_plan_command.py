@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,23 +16,23 @@ from trilens_survey.study import check_study
 PLAN = import_module("trilens.questions.plan.plan")
 
 
-def _canned(height: float) -> Lines:
+def _canned(height):
     rng = np.random.default_rng(0)
     at, noise = height + 0.3 * rng.standard_normal(4000), np.zeros(4000)
     return Lines(at, np.ones(4000), noise, None, 1.0, 1 / 3)
 
 
 @pytest.fixture
-def canned(monkeypatch: pytest.MonkeyPatch) -> None:
+def canned(monkeypatch):
     """A curve that is known, instead of a simulated one."""
     monkeypatch.setattr(PLAN, "simulate", lambda *given: _canned(4.0))
 
 
-def test_the_goals_are_those_of_the_library() -> None:
+def test_the_goals_are_those_of_the_library():
     assert GOALS == goals.GOALS
 
 
-def test_a_plan_is_printed_written_and_drawn(canned: None, tmp_path: Path) -> None:
+def test_a_plan_is_printed_written_and_drawn(canned, tmp_path):
     yaml, picture = tmp_path / "study.yaml", tmp_path / "curve.svg"
     words = ["plan", 12, "--goal", "rank", "--kind", "odd", "--price", "0.05"]
     result = run(*words, "-o", yaml, "--picture", picture)
@@ -67,18 +65,16 @@ def test_a_plan_is_printed_written_and_drawn(canned: None, tmp_path: Path) -> No
     [
         ([], "how many objects are there"),
         ([60, "--price", "0"], "--price is 0.0"),
-        ([60, "--price", "nan"], "--price is nan"),
         ([60, "--raters", "0"], "--raters is 0"),
         ([60, "--price", "0.1", "--budget", "5"], "need 200 before anything can be said"),
-        ([60, "--error-rate", "0.6"], "--error-rate is 0.6"),
         ([60, "--dim", "60"], "--n-components is 60"),
     ],
 )
-def test_one_line_says_what_is_wrong(words: list[Any], said: str) -> None:
+def test_one_line_says_what_is_wrong(words, said):
     assert said in run("plan", *words, status=1).stderr
 
 
-def test_a_pilot_of_ten_answers_and_wrong_usage(tmp_path: Path) -> None:
+def test_a_pilot_of_ten_answers_and_wrong_usage(tmp_path):
     pilot = tmp_path / "pilot.csv"
     rows = [f"{i % 5},{(i + 1) % 5},{(i + 2) % 5}" for i in range(10)]
     pilot.write_text("central,other_1,other_2\n" + "\n".join(rows) + "\n")
@@ -91,9 +87,7 @@ def test_a_pilot_of_ten_answers_and_wrong_usage(tmp_path: Path) -> None:
     assert "Write -2.5" in run("plan", 12, "--budget", "-2,5", status=2).stderr
 
 
-def test_a_budget_that_pays_for_more_and_a_study_of_a_minute_are_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_budget_that_pays_for_more_and_a_study_of_a_minute_are_said(monkeypatch, tmp_path):
     monkeypatch.setattr(PLAN, "simulate", lambda *given: _canned(-1.0))
     pilot = tmp_path / "pilot.csv"
     made = ("--statements", 300, "--sampling", "replacement", "--error-rate", "0.05")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +12,7 @@ from trilens_paper.command import command
 
 
 @pytest.mark.slow
-def test_tables_figure_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_figure_and_page(tmp_path, monkeypatch):
     monkeypatch.setitem(registry.EXPERIMENTS, "tiny", TINY)
     out, page = tmp_path / "out", tmp_path / "docs" / "reproduction.md"
     arguments = ["tiny", "--runs", "2", "--processes", "1", "--out", str(out)]
@@ -51,15 +50,13 @@ def test_tables_figure_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len((out / "tiny" / "cells.jsonl").read_bytes()) > len(journal)
 
 
-def test_the_names_of_experiments_and_missing_data(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_names_of_experiments_and_missing_data(tmp_path, monkeypatch):
     listed = CliRunner().invoke(command, ["--list"])
     assert listed.exit_code == 0
     names = [line.split()[0] for line in listed.stdout.splitlines()[1:]]
     assert names == list(registry.EXPERIMENTS)
 
-    def missing() -> object:
+    def missing():
         raise DatasetError("cars are not to be had")
 
     monkeypatch.setitem(registry.EXPERIMENTS, "broken", replace(TINY, prepare=missing))

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +24,12 @@ from trilens.counts.partition import ahead
 from trilens.errors import FormatError, LabelError, ParameterError, StatementError
 
 
-def draw(m: int, n: int, seed: int) -> np.ndarray:
+def draw(m, n, seed):
     rng = np.random.default_rng(seed)
     return rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)[:, :3]
 
 
-def check(path, **options) -> None:
+def check(path, **options):
     """The counts of files are those of the statements read whole."""
     reading = {key: value for key, value in options.items() if key in ("kind", "objects")}
     S = tl.read_statements(path, **reading)
@@ -50,7 +49,7 @@ def check(path, **options) -> None:
 
 
 @pytest.fixture(params=["numpy", "compiled"])
-def loops(request, monkeypatch) -> None:
+def loops(request, monkeypatch):
     if request.param == "compiled":
         monkeypatch.setattr(_threads, "small", 0)
 
@@ -76,7 +75,7 @@ NAMES = {
         ("parquet.gz", "central"),
     ],
 )
-def test_every_format(tmp_path: Path, ending: str, kind: str) -> None:
+def test_every_format(tmp_path, ending, kind):
     for name, names in NAMES.items():
         folder = tmp_path / name
         folder.mkdir()
@@ -87,12 +86,12 @@ def test_every_format(tmp_path: Path, ending: str, kind: str) -> None:
         check(folder)
 
 
-def plain_parquet(path: Path, triples: np.ndarray, rows: int = 1 << 20, **more) -> None:
+def plain_parquet(path, triples, rows=1 << 20, **more):
     columns = dict(zip(("central", "other_1", "other_2"), triples.T, strict=True))
     pq.write_table(pa.table(columns | more), path, row_group_size=rows)
 
 
-def test_columns_of_integers(tmp_path: Path, monkeypatch) -> None:
+def test_columns_of_integers(tmp_path, monkeypatch):
     """Of every width, with ids for which the table grows, and too large for a table."""
     monkeypatch.setattr(_threads, "small", 0)
     file = tmp_path / "a.parquet"
@@ -106,7 +105,7 @@ def test_columns_of_integers(tmp_path: Path, monkeypatch) -> None:
         check(file)
 
 
-def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
+def test_row_groups_are_counted_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(partition, "PARTITION_ROWS", 100)
     monkeypatch.setattr(partition, "_ROWS", 33)
     triples = draw(1000, 50, 1)
@@ -130,7 +129,7 @@ def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
     ("text", "row"),
     [("0,1,2\n1,2,1\n", 2), ("a,b,c\nb,c,a\na,b,b\n", 3)],
 )
-def test_a_bad_row_is_named(tmp_path: Path, text: str, row: int) -> None:
+def test_a_bad_row_is_named(tmp_path, text, row):
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(StatementError, match=rf"a\.csv, row {row}: "):
         count_files(tmp_path / "a.csv")
@@ -145,7 +144,7 @@ ROW = st.permutations(["0", "1", "2", "7", "10", "x", "y z", "é"]).map(lambda n
 
 @settings(max_examples=60)
 @given(st.lists(st.lists(ROW, min_size=1, max_size=6), min_size=1, max_size=4))
-def test_numbers_that_turn_out_to_be_names(tmp_path_factory, files) -> None:
+def test_numbers_that_turn_out_to_be_names(tmp_path_factory, files):
     folder = tmp_path_factory.mktemp("mixed")
     for i, rows in enumerate(files):
         text = "central,other_1,other_2\n" + "".join(",".join(row) + "\n" for row in rows)
@@ -175,14 +174,14 @@ HARD = {
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_hard_files_block_by_block(tmp_path: Path, monkeypatch, name: str) -> None:
+def test_hard_files_block_by_block(tmp_path, monkeypatch, name):
     monkeypatch.setattr(partition, "BLOCK_BYTES", 40)
     rows, objects = HARD[name]
     (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
     check(tmp_path / "a.csv", objects=objects, pairs=True)
 
 
-def test_classes(tmp_path: Path) -> None:
+def test_classes(tmp_path):
     S = tl.Statements(draw(200, 9, 4), names=[f"o{i}" for i in range(9)], kind="central")
     tl.write_statements(S, tmp_path / "a.csv")
     labels = {f"o{i}": "xy"[i % 2] for i in range(7)}
@@ -209,14 +208,14 @@ def test_classes(tmp_path: Path) -> None:
         ("a.csv", {"cluster": 3}, r"cluster is .* it must be local"),
     ],
 )
-def test_what_cannot_be_counted(tmp_path: Path, path: str, options, said: str) -> None:
+def test_what_cannot_be_counted(tmp_path, path, options, said):
     (tmp_path / "empty.csv").write_text("central,other_1,other_2\n")
     (tmp_path / "a.csv").write_text("b,a,c\nc,a,b\n")
     with pytest.raises((FormatError, LabelError, ParameterError, StatementError), match=said):
         count_files(str(tmp_path / path), **options)
 
 
-def test_counts_of_paths(tmp_path: Path) -> None:
+def test_counts_of_paths(tmp_path):
     S = tl.Statements(draw(100, 8, 0), 8, kind="central")
     tl.write_statements(S, tmp_path / "a.csv")
     for path in (tmp_path / "a.csv", str(tmp_path), [tmp_path / "a.csv"]):
@@ -226,7 +225,7 @@ def test_counts_of_paths(tmp_path: Path) -> None:
         tl.count_central(S, cluster="local:2")
 
 
-def test_a_file_of_which_nothing_is_left_adds_nothing(tmp_path: Path) -> None:
+def test_a_file_of_which_nothing_is_left_adds_nothing(tmp_path):
     (tmp_path / "1.csv").write_text("central,other_1,other_2,rater\na,b,c,x\nb,c,d,x\n")
     (tmp_path / "2.csv").write_text("central,other_1,other_2,rater\nc,a,b,y\n")
     labels = {"a": "one", "b": "one", "c": "two"}
@@ -235,7 +234,7 @@ def test_a_file_of_which_nothing_is_left_adds_nothing(tmp_path: Path) -> None:
     assert to_bytes(found) == to_bytes(alone)
 
 
-def test_a_corrupt_file_is_named_or_skipped(tmp_path: Path) -> None:
+def test_a_corrupt_file_is_named_or_skipped(tmp_path):
     for i in range(3):
         plain_parquet(tmp_path / f"{i}.parquet", draw(50, 6, i))
     good = count_files([tmp_path / "0.parquet", tmp_path / "2.parquet"])
@@ -256,7 +255,7 @@ def test_a_corrupt_file_is_named_or_skipped(tmp_path: Path) -> None:
         count_files(tmp_path / "3.csv.gz")
 
 
-def test_progress_within_a_pass(tmp_path: Path, monkeypatch) -> None:
+def test_progress_within_a_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "_TASK_FILES", 1)
     monkeypatch.setattr(partition, "BLOCK_BYTES", 1000)
     for i in range(3):
@@ -278,7 +277,7 @@ def test_progress_within_a_pass(tmp_path: Path, monkeypatch) -> None:
     assert reports[0].passes == 1
 
 
-def test_checkpoints_are_gone_on_from(tmp_path: Path, monkeypatch) -> None:
+def test_checkpoints_are_gone_on_from(tmp_path, monkeypatch):
     data, kept = tmp_path / "data", tmp_path / "kept"
     data.mkdir()
     for i in range(5):
@@ -309,7 +308,7 @@ def test_checkpoints_are_gone_on_from(tmp_path: Path, monkeypatch) -> None:
     assert (with_pairs.pairs.third == tl.count_pairs(tl.read_statements(data)).third).all()
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_file(tmp_path):
     plain_parquet(tmp_path / "a.parquet", np.tile(draw(1000, 50, 0), (200, 1)), rows=20_000)
     work_rows = 3 * 8 * partition._ROWS
     count_files(tmp_path / "a.parquet", n_threads=1)  # what is imported and compiled is no file's
@@ -323,37 +322,37 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert peak < 200_000 * 3 * 8 // 2
 
 
-def test_whoever_stops_early_leaves_no_thread_behind() -> None:
+def test_whoever_stops_early_leaves_no_thread_behind():
     rows = ahead(iter(range(1000)))
     assert next(rows) == 0
     rows.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("trilens-reader")]
 
 
-def put(folder: Path, name: str, rows: str) -> None:
+def put(folder, name, rows):
     draft = folder / f".{name}"
     draft.write_text(rows)
     draft.rename(folder / name)
 
 
-def look(folder: Path, output: Path):
+def look(folder, output):
     (found,) = follow(folder, output)
     return found
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     made = tmp_path / "in"
     made.mkdir()
     return made
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Path:
+def output(tmp_path):
     return tmp_path / "counts.npz"
 
 
-def test_each_file_is_counted_once(folder: Path, output: Path) -> None:
+def test_each_file_is_counted_once(folder, output):
     assert look(folder, output).counted == 0
     put(folder, "b.csv", "x,y,z\n")
     assert look(folder, output).counted == 1
@@ -375,7 +374,7 @@ def test_each_file_is_counted_once(folder: Path, output: Path) -> None:
     assert [look(folder, folder / "counts.npz").counted for _ in range(2)] == [3, 0]
 
 
-def test_a_file_that_grows_waits_for_the_next_look(folder: Path, output: Path, monkeypatch) -> None:
+def test_a_file_that_grows_waits_for_the_next_look(folder, output, monkeypatch):
     put(folder, "a.csv", "x,y,z\n")
     put(folder, "b.csv", "x,y,z\n")
     honest = partition._count
@@ -398,10 +397,10 @@ def test_a_file_that_grows_waits_for_the_next_look(folder: Path, output: Path, m
     assert (found.counted, found.files, found.changed) == (1, 2, ())
 
 
-def test_it_waits_between_looks(folder: Path, output: Path) -> None:
+def test_it_waits_between_looks(folder, output):
     waited: list[float] = []
 
-    def wait(seconds: float) -> None:
+    def wait(seconds):
         waited.append(seconds)
         put(folder, f"{len(waited)}.csv", "x,y,z\n")
 
@@ -410,7 +409,7 @@ def test_it_waits_between_looks(folder: Path, output: Path) -> None:
     assert waited == [7.0] * 3
 
 
-def test_other_counts_are_not_written_over(folder: Path, output: Path, tmp_path: Path) -> None:
+def test_other_counts_are_not_written_over(folder, output, tmp_path):
     tl.write_counts(tl.Statements([[0, 1, 2]], kind="central"), output)
     with pytest.raises(FormatError, match="does not say which files were counted"):
         look(folder, output)
@@ -438,9 +437,7 @@ list(follow(sys.argv[1], sys.argv[2]))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
-    folder: Path, output: Path, moment: str
-) -> None:
+def test_killed_at_the_worst_moment_every_file_is_still_counted_once(folder, output, moment):
     for i in range(5):
         put(folder, f"{i}.csv", "x,y,z\n" * (i + 1))
     counted = []
@@ -455,7 +452,7 @@ def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
     assert look(folder, output).statements == 15
 
 
-def test_what_cannot_be_read_is_named_and_tried_again(folder: Path, output: Path) -> None:
+def test_what_cannot_be_read_is_named_and_tried_again(folder, output):
     (folder / "good.csv").write_text("a,b,c\nb,c,d\n")
     (folder / "rows.csv").write_text("a,b,c\na,a,b\nc,d,a\n")
     late = folder / "late.parquet"

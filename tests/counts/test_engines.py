@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import distributed
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 import trilens as tl
 from clusters import Cluster
 from trilens.counts import counting
-from trilens.counts.counting import Checkpoints, CountReport, Done, count_files, count_or_resume
+from trilens.counts.counting import Checkpoints, CountReport, count_files, count_or_resume
 from trilens.counts.engines import FAN, Processes, open_engine
 from trilens.counts.file import to_bytes
 from trilens.counts.partition import Plan, partitions
@@ -23,7 +22,7 @@ N_FILES = 2 * FAN + 3
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
     rng = np.random.default_rng(0)
     for i in range(N_FILES):
@@ -34,16 +33,16 @@ def data(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plain(data: Path) -> bytes:
+def plain(data):
     return to_bytes(count_files(data, n_threads=1))
 
 
 @pytest.fixture
-def one_file_a_task(monkeypatch) -> None:
+def one_file_a_task(monkeypatch):
     monkeypatch.setattr(counting, "_TASK_FILES", 1)
 
 
-def killed_once(flag: str, parts, plan, folder) -> Done:
+def killed_once(flag, parts, plan, folder):
     """Count, but the first process to come here is killed in the middle."""
     try:
         os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
@@ -53,13 +52,13 @@ def killed_once(flag: str, parts, plan, folder) -> Done:
     raise AssertionError
 
 
-def killed_always() -> None:
+def killed_always():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.usefixtures("one_file_a_task")
 @pytest.mark.parametrize("cluster", [None, "local:2"])
-def test_threads_and_processes(data: Path, plain: bytes, tmp_path: Path, cluster) -> None:
+def test_threads_and_processes(data, plain, tmp_path, cluster):
     told: list[float] = []
     found = count_files(data, cluster=cluster, n_threads=3, progress=told.append)
     assert to_bytes(found) == plain
@@ -73,7 +72,7 @@ def test_threads_and_processes(data: Path, plain: bytes, tmp_path: Path, cluster
 
 
 @pytest.mark.slow
-def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_path: Path) -> None:
+def test_a_killed_process_costs_nothing_but_time(data, plain, tmp_path):
     engine = Processes(2)
     try:
         parts, plan = partitions(data), Plan.of()
@@ -88,7 +87,7 @@ def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_p
 
 
 @pytest.fixture
-def cluster(tmp_path: Path):
+def cluster(tmp_path):
     started = Cluster(tmp_path)
     try:
         yield started
@@ -101,7 +100,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, when its pro
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_file_a_task")
-def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> None:
+def test_dask(cluster, data, plain, tmp_path):
     assert to_bytes(count_files(data, cluster=cluster.address)) == plain
     with distributed.Client(cluster.address, set_as_default=False) as client:
         found = count_files(data, cluster=client, pairs=True)
@@ -122,9 +121,7 @@ def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_scheduler_is_killed_and_the_command_run_again(
-    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
-) -> None:
+def test_the_scheduler_is_killed_and_the_command_run_again(cluster, data, plain, tmp_path):
     kept = tmp_path / "kept"
     # the first half is counted, then the scheduler dies
     files = sorted(data.iterdir())
@@ -141,16 +138,14 @@ def test_the_scheduler_is_killed_and_the_command_run_again(
     assert told[0].resumed == len(half)
 
 
-def kill_scheduler(pid: int, parts, plan, folder) -> Done:
+def kill_scheduler(pid, parts, plan, folder):
     done = count_or_resume(parts, plan, folder)
     os.kill(pid, signal.SIGKILL)
     return done
 
 
 @pytest.mark.slow
-def test_the_scheduler_dies_while_it_is_waited_for(
-    cluster: Cluster, data: Path, tmp_path: Path, monkeypatch
-) -> None:
+def test_the_scheduler_dies_while_it_is_waited_for(cluster, data, tmp_path, monkeypatch):
     import dask
 
     monkeypatch.setitem(dask.config.config["distributed"]["comm"]["timeouts"], "connect", "2s")
@@ -164,7 +159,7 @@ def test_the_scheduler_dies_while_it_is_waited_for(
         engine.close()
 
 
-def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_that_cannot_be_written_stops_the_count(data, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FormatError, match="choose another folder"):
         count_files(data, checkpoint=tmp_path / "file")

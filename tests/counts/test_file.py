@@ -6,31 +6,30 @@ import io
 import json
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trilens as tl
-from trilens.counts import Counted, counted, is_counts
+from trilens.counts import counted, is_counts
 from trilens.counts.file import HEADER, from_bytes, to_bytes
 from trilens.errors import FormatError, KindError, ParameterError
 
 
-def draw(m: int, n: int, seed: int, kind: str = "central", prefix: str | None = None):
+def draw(m, n, seed, kind="central", prefix=None):
     rng = np.random.default_rng(seed)
     triples = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)[:, :3]
     names = None if prefix is None else [f"{prefix}{i}" for i in range(n)]
     return tl.Statements(triples, n, names, kind)
 
 
-def same(a: Counted, b: Counted) -> bool:
+def same(a, b):
     return to_bytes(a) == to_bytes(b)
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("names", [None, ["", "a\0", "ä", "10", "x" * 1000]])
-def test_everything_counted_comes_back(tmp_path: Path, layout: str, names) -> None:
+def test_everything_counted_comes_back(tmp_path, layout, names):
     S = tl.Statements(draw(50, 5, 1).triples, 5, names, kind="central")
     y = np.array([0, 1, 0, 1, -1])
     full = replace(
@@ -52,11 +51,11 @@ def test_everything_counted_comes_back(tmp_path: Path, layout: str, names) -> No
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
-def test_parts_make_the_whole_whatever_the_names(layout: str) -> None:
+def test_parts_make_the_whole_whatever_the_names(layout):
     S = draw(200, 8, 2, prefix="o")
     label = {"o0": 0, "o1": 0, "o2": 1}
 
-    def full(part: tl.Statements) -> Counted:
+    def full(part):
         y = np.array([label.get(name, -1) for name in part.names])
         return replace(
             counted(part),
@@ -85,7 +84,7 @@ def test_parts_make_the_whole_whatever_the_names(layout: str) -> None:
     assert by_plus.singled.tolist() == total.central.singled.tolist()
 
 
-def test_names_that_are_integers_stay_in_the_order_of_numbers() -> None:
+def test_names_that_are_integers_stay_in_the_order_of_numbers():
     a, b = (
         counted(tl.Statements([[0, 1, 2]], names=names, kind="central"))
         for names in (["10", "9", "1"], ["2", "9", "1"])
@@ -94,7 +93,7 @@ def test_names_that_are_integers_stay_in_the_order_of_numbers() -> None:
     assert (a + a).names == ("10", "9", "1")  # the same list is kept as it is
 
 
-def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+def test_what_does_not_belong_together_is_refused(tmp_path):
     central, odd = counted(draw(5, 4, 0)), counted(draw(5, 4, 0, "odd"))
     with pytest.raises(KindError, match="cannot add counts of central statements to counts of odd"):
         central + odd
@@ -109,7 +108,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         tl.merge_counts([])
 
 
-def test_every_cut_and_every_changed_byte_is_refused(tmp_path: Path) -> None:
+def test_every_cut_and_every_changed_byte_is_refused(tmp_path):
     data = to_bytes(counted(draw(20, 4, 3, prefix="n")))
     rng = np.random.default_rng(0)
     for size in [0, 1, 10, *rng.integers(11, len(data), 40), len(data) - 1]:
@@ -139,7 +138,7 @@ def test_every_cut_and_every_changed_byte_is_refused(tmp_path: Path) -> None:
             tl.read_counts(tmp_path / "edited.npz")
 
 
-def test_other_files_are_told_apart(tmp_path: Path) -> None:
+def test_other_files_are_told_apart(tmp_path):
     tl.write_statements(draw(5, 4, 0), tmp_path / "s.npz")
     (tmp_path / "t.csv").write_text("0,1,2\n")
     with zipfile.ZipFile(tmp_path / "z.npz", "w") as archive:

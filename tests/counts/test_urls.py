@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import fsspec
 import numpy as np
 import pytest
@@ -25,26 +21,26 @@ class Locked(MemoryFileSystem):
 
     protocol = "locked"
 
-    def _refuse(self, *given: Any, **options: Any) -> Any:
+    def _refuse(self, *given, **options):
         raise RuntimeError("403: the key is wrong")
 
     info = ls = _open = glob = isdir = makedirs = pipe_file = cat_file = _refuse
 
 
 @pytest.fixture(autouse=True)
-def locked() -> None:
+def locked():
     fsspec.register_implementation("locked", Locked, clobber=True)
 
 
 @pytest.fixture
-def memory() -> Iterator[MemoryFileSystem]:
+def memory():
     files = fsspec.filesystem("memory")
     yield files
     files.store.clear()
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def whole(tmp_path_factory):
     """Three files of answers."""
     folder = tmp_path_factory.mktemp("days")
     names = [f"o{j}" for j in range(20)]
@@ -55,7 +51,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def days(whole: dict[str, bytes], tmp_path: Path) -> Path:
+def days(whole, tmp_path):
     folder = tmp_path / "days"
     folder.mkdir()
     for name, content in whole.items():
@@ -63,7 +59,7 @@ def days(whole: dict[str, bytes], tmp_path: Path) -> Path:
     return folder
 
 
-def test_every_format_is_read(memory, days: Path, tmp_path: Path) -> None:
+def test_every_format_is_read(memory, days, tmp_path):
     expected = tl.read_statements(days / DAYS[0])
     for ending in ("csv", "csv.gz", "csv.zst", "jsonl", "arrow", "npz"):
         file = tmp_path / f"one.{ending}"
@@ -73,7 +69,7 @@ def test_every_format_is_read(memory, days: Path, tmp_path: Path) -> None:
         assert count_files(f"memory://answers/{file.name}").statements == 200
 
 
-def test_commands_take_a_pattern_and_a_folder(days: Path, tmp_path: Path) -> None:
+def test_commands_take_a_pattern_and_a_folder(days, tmp_path):
     far, near = (
         run("medoid", place, "--method", "depth", "--json").stdout
         for place in (f"{days.as_uri()}/day-*.parquet", days)
@@ -84,7 +80,7 @@ def test_commands_take_a_pattern_and_a_folder(days: Path, tmp_path: Path) -> Non
     assert out.read_bytes() == to_bytes(count_files(days))
 
 
-def test_checkpoints_behind_a_url(days: Path, tmp_path: Path, monkeypatch) -> None:
+def test_checkpoints_behind_a_url(days, tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "_TASK_FILES", 1)
     (tmp_path / "kept").mkdir()
     kept = {"checkpoint": (tmp_path / "kept").as_uri()}
@@ -114,7 +110,7 @@ def test_checkpoints_behind_a_url(days: Path, tmp_path: Path, monkeypatch) -> No
         ("count DAYS -o OUT --checkpoint locked://answers/kept", "Error: locked://answers/kept"),
     ],
 )
-def test_what_cannot_be_reached(days: Path, tmp_path: Path, line: str, said: str) -> None:
+def test_what_cannot_be_reached(days, tmp_path, line, said):
     out = tmp_path / "counts.npz"
     words = line.replace("DAYS", str(days)).replace("OUT", str(out)).split()
     assert said in run(*words, status=1).stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from trilens.files import arrow
 GROUP = 100
 
 
-def answers(days: int = 6, seed: int = 0) -> pa.Table:
+def answers(days=6, seed=0):
     """A day's answers are a row group; each day has a few objects of its own."""
     rng = np.random.default_rng(seed)
     day = np.repeat(np.arange(days), GROUP)
@@ -50,13 +49,13 @@ def answers(days: int = 6, seed: int = 0) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory) -> Path:
+def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("where") / "answers.parquet"
     pq.write_table(answers(), path, row_group_size=GROUP)
     return path
 
 
-def groups_read(monkeypatch) -> list[int]:
+def groups_read(monkeypatch):
     """The row groups that are asked for from now on."""
     seen: list[int] = []
     reading = pq.ParquetFile.iter_batches
@@ -69,7 +68,7 @@ def groups_read(monkeypatch) -> list[int]:
     return seen
 
 
-def counted_by_hand(path: Path, where: list[str]) -> dict[str, list[int]]:
+def counted_by_hand(path, where):
     """The same from the statements in memory, by the functions that do it there."""
     from trilens.statements.selection import Condition, select
 
@@ -80,7 +79,7 @@ def counted_by_hand(path: Path, where: list[str]) -> dict[str, list[int]]:
     return {name: one for name, one in as_dict(tl.count_central(chosen)).items() if one[1]}
 
 
-def as_dict(counts) -> dict[str, list[int]]:
+def as_dict(counts):
     columns = counts.names, counts.singled.tolist(), counts.appears.tolist()
     return {name: [singled, appears] for name, singled, appears in zip(*columns, strict=True)}
 
@@ -109,7 +108,7 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(("where", "groups"), CONDITIONS)
-def test_only_the_needed_row_groups_are_read(file: Path, monkeypatch, where, groups) -> None:
+def test_only_the_needed_row_groups_are_read(file, monkeypatch, where, groups):
     seen = groups_read(monkeypatch)
     if groups is None:
         with pytest.raises(ParameterError, match="are left where town = Cork and day = 2"):
@@ -125,7 +124,7 @@ def test_only_the_needed_row_groups_are_read(file: Path, monkeypatch, where, gro
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "arrow", "parquet"])
-def test_other_files_and_files_that_say_nothing(tmp_path: Path, ending: str) -> None:
+def test_other_files_and_files_that_say_nothing(tmp_path, ending):
     table = answers().drop_columns(["date"])  # JSON knows no dates
     path = tmp_path / f"answers.{ending}"
     if ending == "parquet":
@@ -144,7 +143,7 @@ def test_other_files_and_files_that_say_nothing(tmp_path: Path, ending: str) -> 
     assert both.statements == GROUP
 
 
-def test_a_damaged_group_that_is_not_needed_does_no_harm(file: Path, tmp_path: Path) -> None:
+def test_a_damaged_group_that_is_not_needed_does_no_harm(file, tmp_path):
     facts = pq.ParquetFile(file).metadata
     data = bytearray(file.read_bytes())
     for i in range(facts.num_columns):
@@ -162,7 +161,7 @@ def test_a_damaged_group_that_is_not_needed_does_no_harm(file: Path, tmp_path: P
     )
 
 
-def test_rows_keep_their_numbers(tmp_path: Path) -> None:
+def test_rows_keep_their_numbers(tmp_path):
     table = answers()
     central = table.column("central").to_pylist()
     central[4 * GROUP + 7] = None
@@ -177,7 +176,7 @@ def test_rows_keep_their_numbers(tmp_path: Path) -> None:
     assert f"row {4 * GROUP + 8}" in found.skipped[0]
 
 
-def test_times_in_ms_are_judged_by_the_first_rows_of_the_file(tmp_path: Path) -> None:
+def test_times_in_ms_are_judged_by_the_first_rows_of_the_file(tmp_path):
     table = answers().drop_columns(["seconds"])
     ms = np.where(np.arange(len(table)) < 4 * GROUP, 2000.0, 4.0)  # the last ones look like seconds
     path = tmp_path / "ms.parquet"
@@ -186,7 +185,7 @@ def test_times_in_ms_are_judged_by_the_first_rows_of_the_file(tmp_path: Path) ->
         assert as_dict(count_files(path, where=where).central) == counted_by_hand(path, where)
 
 
-def test_partitions_threads_and_checkpoints(file: Path, tmp_path: Path, monkeypatch) -> None:
+def test_partitions_threads_and_checkpoints(file, tmp_path, monkeypatch):
     where = ["day >= 1", "town != Ely"]
     expected = to_bytes(count_files(file, where=where, n_threads=1))
     monkeypatch.setattr(partition, "PARTITION_ROWS", 2 * GROUP)
@@ -198,7 +197,7 @@ def test_partitions_threads_and_checkpoints(file: Path, tmp_path: Path, monkeypa
     assert to_bytes(count_files(file, where=where, checkpoint=kept)) == expected
 
 
-def test_what_is_refused(file: Path) -> None:
+def test_what_is_refused(file):
     for where, said in {
         "nothing = 3": "no column 'nothing'",
         "central = o1": "holds objects",
@@ -211,7 +210,7 @@ def test_what_is_refused(file: Path) -> None:
             count_files(file, where=where)
 
 
-def test_commands(file: Path, tmp_path: Path, monkeypatch) -> None:
+def test_commands(file, tmp_path, monkeypatch):
     asked = ("--where", "day >= 1", "--where", "town != Ely")
     listed = tmp_path / "objects.txt"
     listed.write_text("".join(f"o{i}\n" for i in range(45)))

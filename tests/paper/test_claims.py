@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,7 +16,7 @@ METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")
 EMBEDDINGS = METHODS[2:]
 
 
-def judged(begins: str, value: Callable[[dict[str, Any]], float]) -> str:
+def judged(begins, value):
     """The verdict on a claim about medoids in twenty dimensions, from six runs."""
     (claim,) = [c for c in EXPERIMENTS["medoid-gauss20"].claims if c.text.startswith(begins)]
     rows = [
@@ -39,15 +36,15 @@ def judged(begins: str, value: Callable[[dict[str, Any]], float]) -> str:
 @pytest.mark.parametrize(
     ("more", "expected"), [(0.05, "agrees"), (-0.05, "differs"), (None, "undecided")]
 )
-def test_few_runs_with_much_chance_decide_nothing(more: float | None, expected: str) -> None:
-    def value(row: dict[str, Any]) -> float:
+def test_few_runs_with_much_chance_decide_nothing(more, expected):
+    def value(row):
         step = 0.1 * (-1) ** row["run"] if more is None else more
         return 0.1 + step * (row["method"] in EMBEDDINGS)
 
     assert judged("The embeddings are not better", value) == expected
 
 
-def test_best_is_not_level() -> None:
+def test_best_is_not_level():
     begins = "errorprob 0.3 and few statements"
     chance = np.random.default_rng(2)
     worse = lambda row: 0.1 * (row["method"] != "Algorithm 1")  # noqa: E731
@@ -57,7 +54,7 @@ def test_best_is_not_level() -> None:
     assert judged(begins, lambda row: -worse(row)) == "differs"
 
 
-def test_points_in_a_ball() -> None:
+def test_points_in_a_ball():
     X = in_ball(4000, 3, np.random.default_rng(0))
     radius = np.linalg.norm(X, axis=1)
     assert radius.max() <= 1
@@ -65,7 +62,7 @@ def test_points_in_a_ball() -> None:
     assert (radius < 0.5).mean() == pytest.approx(1 / 8, abs=0.025)
 
 
-def test_halfspace_depth_equals_all_half_planes() -> None:
+def test_halfspace_depth_equals_all_half_planes():
     rng = np.random.default_rng(2)
     sample, queries = rng.normal(size=(40, 2)), rng.normal(size=(15, 2))
     angle = np.linspace(0, 2 * np.pi, 20_000)
@@ -91,9 +88,7 @@ def test_halfspace_depth_equals_all_half_planes() -> None:
         ("illustrations", ("graphs",), 20, {"k-RNG, k = 1", "halfspace depth"}),
     ],
 )
-def test_figures_are_drawn(
-    name: str, panels: tuple[str, ...], n_axes: int, titles: set[str]
-) -> None:
+def test_figures_are_drawn(name, panels, n_axes, titles):
     experiment = EXPERIMENTS[name]
     cells = [c for c in experiment.cells(runs=1) if c.point.panel in panels and c.point.dim == 2]
     measured = [row for cell in cells for row in cell.measured(experiment.measure)]
@@ -104,7 +99,7 @@ def test_figures_are_drawn(
     assert titles <= {ax.get_title().split(":")[0] for ax in shown}
 
 
-def test_what_the_paper_calls_nearly_equal() -> None:
+def test_what_the_paper_calls_nearly_equal():
     best = {}
     for name in ("Algorithm 5 weighted", "Algorithm 5 unweighted", *EMBEDDINGS):
         rows = [cells for row, cells in TABLE4.items() if row.startswith(f"{name},")]
@@ -113,7 +108,7 @@ def test_what_the_paper_calls_nearly_equal() -> None:
     assert max(best.values()) - min(best.values()) == pytest.approx(SLIGHTLY)
 
 
-def test_variant_b_is_k_means_on_the_first_four_eigenvectors() -> None:
+def test_variant_b_is_k_means_on_the_first_four_eigenvectors():
     from scipy.linalg import eigh
     from scipy.sparse import csr_array
     from sklearn.cluster import KMeans

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from trilens_paper.cars_clustering import PURITY_B
 from trilens_paper.clustering import with_best_parameters
-from trilens_paper.framework.experiment import Cell
 from trilens_paper.framework.results import COLUMNS, Results, joined
 from trilens_paper.framework.summary import judged
-from trilens_paper.framework.verdicts import Claim, Finding
+from trilens_paper.framework.verdicts import Finding
 from trilens_paper.ingredients.data import COLLECTIONS
 from trilens_paper.ingredients.methods import PURITY
 from trilens_paper.paper import TABLE4
@@ -26,20 +23,20 @@ NAMES = list(EXPERIMENTS)
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
+def _one_thread():
     """As the runner's processes have it: many threads on few cores wait for each other."""
     with threadpool_limits(1):
         yield
 
 
-def smallest(name: str) -> Cell:
+def smallest(name):
     cells = EXPERIMENTS[name].cells(runs=1)
     unasked = ("guess", "random", "truth")
     return min(cells, key=lambda c: (c.point.panel in unasked, c.point.n_statements))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_grid(name: str) -> None:
+def test_grid(name):
     experiment = EXPERIMENTS[name]
     keys = [cell.key for cell in experiment.cells(runs=2, full=True)]
     assert len(set(keys)) == len(keys)
@@ -48,7 +45,7 @@ def test_grid(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "cars-classification"])
-def test_smallest_cell(name: str, data_dir: Path) -> None:
+def test_smallest_cell(name, data_dir):
     cell = smallest(name)
     rows = cell.measured(EXPERIMENTS[name].measure)
     assert rows
@@ -58,11 +55,11 @@ def test_smallest_cell(name: str, data_dir: Path) -> None:
     assert len(set(measured)) == len(measured)
 
 
-def test_cells_do_not_depend_on_each_other(data_dir: Path) -> None:
+def test_cells_do_not_depend_on_each_other(data_dir):
     cell = smallest("outliers-usps")
     measure = EXPERIMENTS["outliers-usps"].measure
 
-    def values() -> list[float]:
+    def values():
         return [row["value"] for row in cell.measured(measure)]
 
     before = values()
@@ -72,59 +69,32 @@ def test_cells_do_not_depend_on_each_other(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cars-collections", "cars-medoids", "cars-outliers"])
-def test_what_has_no_chance_agrees_with_the_paper(name: str, data_dir: Path) -> None:
+def test_what_has_no_chance_agrees_with_the_paper(name, data_dir):
     experiment = EXPERIMENTS[name]
     results = joined(cell.measured(experiment.measure) for cell in experiment.cells())
     for claim, finding in judged(experiment, results).findings:
         assert finding.verdict == "agrees", f"{claim.text}: {finding.ours}, not {claim.paper}"
 
 
-@pytest.fixture(scope="module")
-def clustered_cars(data_dir: Path) -> Results:
-    experiment = EXPERIMENTS["cars-clustering"]
-    with threadpool_limits(1):
-        return joined(cell.measured(experiment.measure) for cell in experiment.cells(runs=3))
-
-
 @pytest.mark.slow
-def test_clustering_of_cars_by_counting(clustered_cars: Results) -> None:
-    results = clustered_cars.where(collection="T_ALL", metric=PURITY)
+def test_clustering_of_cars_by_counting(data_dir):
+    experiment = EXPERIMENTS["cars-clustering"]
+    every = joined(cell.measured(experiment.measure) for cell in experiment.cells(runs=3))
+    judge = _claim("Found afterwards: each of the 24 cells of Algorithm 5 is A or B.").judge
+    assert judge(every) == Finding("12 A, 12 B", "agrees")
+    results = every.where(collection="T_ALL", metric=PURITY)
     weighted = results.where(method="Algorithm 5 weighted", k=10, sigma=0.5)
     assert weighted.values == pytest.approx(3 * [0.95], abs=0.03)
     lens_map = results.where(method="lens map", k=10)
     assert lens_map.values.min() > 0.8
 
 
-@pytest.mark.slow
-def test_table4_by_counting_is_a_or_b_in_every_cell(clustered_cars: Results) -> None:
-    judge = _claim("Found afterwards: each of the 24 cells of Algorithm 5 is A or B.").judge
-    assert judge(clustered_cars) == Finding("12 A, 12 B", "agrees")
-    other = tuple(
-        row | {"value": 0.5} if row["metric"] == PURITY_B else row for row in clustered_cars.rows
-    )
-    assert judge(Results(other)) == Finding("12 A, 12 neither", "differs")
-
-
-@pytest.mark.slow
-def test_table4_of_ste_is_a_mixture(clustered_cars: Results) -> None:
-    judge = _claim("Found afterwards: STE is a mixture of A and B (16 cells).").judge
-    assert judge(clustered_cars).verdict == "undecided"
-    often = [
-        row | {"run": row["run"] + 3 * again} for row in clustered_cars.rows for again in range(17)
-    ]
-    assert judge(Results(tuple(often))).verdict == "agrees"
-    # A alone has the wrong means, and no spread
-    alone = [row for row in often if row["metric"] == PURITY]
-    both = Results((*alone, *(row | {"metric": PURITY_B} for row in alone)))
-    assert judge(both).verdict == "differs"
-
-
-def _claim(text: str) -> Claim:
+def _claim(text):
     (claim,) = [c for c in EXPERIMENTS["cars-clustering"].claims if c.text == text]
     return claim
 
 
-def test_table_rows_mark_what_differs() -> None:
+def test_table_rows_mark_what_differs():
     name = "Algorithm 5 unweighted, k 10"
     paper = [mean for mean, _ in TABLE4[name]]
 
@@ -154,7 +124,7 @@ def test_table_rows_mark_what_differs() -> None:
     assert finding.ours.endswith("0.89 (0.00); the paper's are A or B, A or B, B, A or B")
 
 
-def test_best_parameters_are_chosen_per_method_and_panel() -> None:
+def test_best_parameters_are_chosen_per_method_and_panel():
     values = {("a", 5): [0.5, 0.7], ("a", 9): [0.55, 0.8], ("b", 5): [0.9], ("b", 9): [0.1]}
     rows = [
         {"panel": panel, "method": "a", "k": k, "sigma": None, "run": 0, "value": value}

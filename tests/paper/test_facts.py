@@ -12,7 +12,7 @@ from trilens.statements import Statements
 from trilens_paper.ingredients.methods import medoid_error, ten_fold_knn
 
 
-def test_on_the_line_lens_depth_is_simplicial_depth() -> None:
+def test_on_the_line_lens_depth_is_simplicial_depth():
     rng = np.random.default_rng(0)
     x = rng.exponential(size=60)
     # the share of intervals (simplices of the line) between two others that hold a point
@@ -27,7 +27,7 @@ def test_on_the_line_lens_depth_is_simplicial_depth() -> None:
     )
 
 
-def test_the_directed_neighbour_graph_is_an_input() -> None:
+def test_the_directed_neighbour_graph_is_an_input():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(30, 2))
     D, k = cdist(X, X), 6
@@ -42,13 +42,13 @@ def test_the_directed_neighbour_graph_is_an_input() -> None:
     assert shared > 0.8
 
 
-def test_ties_for_the_medoid_are_averaged() -> None:
+def test_ties_for_the_medoid_are_averaged():
     totals = np.array([10.0, 11.0, 12.0, 20.0])
     assert medoid_error(np.array([0.0, 0.7, 0.7, 0.1]), totals) == pytest.approx(0.15)
     assert medoid_error(np.array([0.0, 0.7, 0.6, 0.1]), totals) == pytest.approx(0.1)
 
 
-def test_k_is_chosen_by_ten_folds() -> None:
+def test_k_is_chosen_by_ten_folds():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 40)
     X = rng.normal(size=(80, 1)) + 4 * y[:, None]

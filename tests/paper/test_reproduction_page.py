@@ -17,7 +17,7 @@ PAPER = ROOT / "paper"
 
 
 @pytest.mark.slow
-def test_the_page_is_made_from_the_journals() -> None:
+def test_the_page_is_made_from_the_journals():
     kept = {e.name: recorded(e, PAPER, any_code=True) for e in EXPERIMENTS.values()}
     commands = (PAPER / "commands.txt").read_text(encoding="utf-8").splitlines()
     text = page_text(list(EXPERIMENTS.values()), kept, commands)
@@ -29,7 +29,7 @@ def test_the_page_is_made_from_the_journals() -> None:
     )
 
 
-def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind() -> None:
+def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind():
     journals = sorted(PAPER.glob("*/cells.jsonl"))
     assert {path.parent.name for path in journals} <= set(EXPERIMENTS)
     text = b"".join(path.read_bytes() for path in journals)
@@ -38,7 +38,7 @@ def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind() -> Non
     assert not re.search(rb"/(home|root|tmp|work|Users)\b", text)
 
 
-def test_thirty_main_claims_short_lines_and_each_figure() -> None:
+def test_thirty_main_claims_short_lines_and_each_figure():
     claims = [claim for experiment in EXPERIMENTS.values() for claim in experiment.claims]
     main = [claim for claim in claims if claim.main]
     assert len(main) == 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ DISTORTIONS: dict[str, Distortion] = {
 }
 
 
-def measured(name: str) -> list[list[dict[str, Any]]]:
+def measured(name):
     """What a run measures at each point of the grid, by the journals."""
     cells = {
         entry.cell.point.key: [row for row in entry.rows if row["metric"] not in ("x", "y")]
@@ -53,7 +53,7 @@ def measured(name: str) -> list[list[dict[str, Any]]]:
     return [cells.get(point.key, [row | point.fields for row in fullest]) for point in grid]
 
 
-def distorted(cells: list[list[dict[str, Any]]], runs: int, by: Distortion) -> Iterator[dict]:
+def distorted(cells, runs, by):
     rng = np.random.default_rng(0)
     for p, rows in enumerate(cells):
         for s, series in enumerate(rows):
@@ -68,7 +68,7 @@ def distorted(cells: list[list[dict[str, Any]]], runs: int, by: Distortion) -> I
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_rule_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rule_can_fail(name, monkeypatch):
     monkeypatch.setattr("trilens_paper.cars_clustering.MIXED_RUNS", RUNS)
     cells = measured(name)
     stands = list(EXPERIMENTS[name].claims)
@@ -89,9 +89,7 @@ def test_every_rule_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     ],
     ids=["right", "none", "wrong factor"],
 )
-def test_a_wrong_correction_is_biased(
-    wrong: Callable[..., Any], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_correction_is_biased(wrong, expected, monkeypatch):
     monkeypatch.setattr("trilens.lens.correct_errors", wrong)
     experiment = EXPERIMENTS["illustrations"]
     cells = [c for c in experiment.cells(runs=40) if c.point == illustrations.THRESHOLD]

@@ -4,7 +4,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -21,7 +20,7 @@ from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens_paper.framework import fingerprint as module
 from trilens_paper.framework.experiment import Point, Seeds
 from trilens_paper.framework.fingerprint import fingerprint
-from trilens_paper.framework.journal import Entry, Journal
+from trilens_paper.framework.journal import Journal
 from trilens_paper.framework.results import COLUMNS, Results, joined
 from trilens_paper.framework.runner import journal_of, outdated, recorded, run
 from trilens_paper.framework.summary import judged, write_page
@@ -30,17 +29,17 @@ from trilens_paper.registry import EXPERIMENTS
 N_CELLS = 6 * 3 + 2
 
 
-def without_times(results: Results) -> list[dict[str, object]]:
+def without_times(results):
     return [{c: v for c, v in row.items() if c != "cpu_seconds"} for row in results.rows]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
+def undisturbed(tmp_path_factory):
     out = tmp_path_factory.mktemp("undisturbed")
     return out, run([TINY], out, processes=1)["tiny"]
 
 
-def test_grid_and_seeds() -> None:
+def test_grid_and_seeds():
     cells = list(TINY.cells())
     assert len(cells) == N_CELLS
     assert len({cell.key for cell in cells}) == N_CELLS
@@ -61,9 +60,7 @@ def test_grid_and_seeds() -> None:
 
 
 @pytest.mark.slow
-def test_more_runs_go_on_and_two_processes_find_the_same(
-    undisturbed: tuple[Path, Results], tmp_path: Path
-) -> None:
+def test_more_runs_go_on_and_two_processes_find_the_same(undisturbed, tmp_path):
     shares: list[float] = []
     few = run([TINY], tmp_path, runs=1, processes=2, progress=shares.append)["tiny"]
     assert without_times(few) == without_times(undisturbed[1].where(run=0))
@@ -75,7 +72,7 @@ def test_more_runs_go_on_and_two_processes_find_the_same(
     assert len(more) == 3 * N_CELLS
 
 
-def test_tables_on_disk(undisturbed: tuple[Path, Results]) -> None:
+def test_tables_on_disk(undisturbed):
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -99,9 +96,7 @@ def test_tables_on_disk(undisturbed: tuple[Path, Results]) -> None:
 
 
 @pytest.mark.slow
-def test_torn_and_corrupted_lines_are_done_again(
-    undisturbed: tuple[Path, Results], tmp_path: Path
-) -> None:
+def test_torn_and_corrupted_lines_are_done_again(undisturbed, tmp_path):
     lines = journal_of(undisturbed[0], TINY).path.read_bytes().splitlines(keepends=True)
     lines[3] = lines[3].replace(b"0", b"1", 1)
     lines[5] = b"\xff\xfe no journal line\n"
@@ -116,9 +111,7 @@ def test_torn_and_corrupted_lines_are_done_again(
 
 
 @pytest.mark.slow
-def test_cells_of_other_code_are_done_again(
-    undisturbed: tuple[Path, Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_of_other_code_are_done_again(undisturbed, tmp_path, monkeypatch):
     journal = journal_of(tmp_path, TINY)
     journal.path.parent.mkdir()
     journal.path.write_bytes(journal_of(undisturbed[0], TINY).path.read_bytes())
@@ -145,7 +138,7 @@ def test_cells_of_other_code_are_done_again(
 
 
 @pytest.mark.slow
-def test_five_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
+def test_five_kills_give_the_same_table(undisturbed, tmp_path):
     journal = journal_of(tmp_path, TINY)
     program = [sys.executable, tiny_experiment.__file__, str(tmp_path), "2"]
     sizes = []
@@ -167,21 +160,21 @@ def test_five_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_p
 
 
 @pytest.mark.slow
-def test_a_dead_worker_is_one_line(tmp_path: Path) -> None:
+def test_a_dead_worker_is_one_line(tmp_path):
     dying = replace(TINY, measure=tiny_experiment.kills_itself)
     with pytest.raises(TrilensError, match=r"was killed.*run the same command again"):
         run([dying], tmp_path, runs=1, processes=1)
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Entry, ...]:
+def kept(tmp_path_factory):
     out = tmp_path_factory.mktemp("tiny")
     run([TINY], out, runs=5, processes=1)
     return recorded(TINY, out)
 
 
 @pytest.mark.slow
-def test_page_shows_paper_ours_and_verdict(kept: tuple[Entry, ...], tmp_path: Path) -> None:
+def test_page_shows_paper_ours_and_verdict(kept, tmp_path):
     page = tmp_path / "docs" / "page.md"
     experiments = [TINY, EXPERIMENTS["recovery"]]
     found = write_page(page, experiments, {"tiny": kept}, ["trilens reproduce tiny"])
@@ -211,7 +204,7 @@ def test_page_shows_paper_ours_and_verdict(kept: tuple[Entry, ...], tmp_path: Pa
     assert "Of the claims of the paper, 1 agrees and 1 differs. Of the claims of our own, " in text
 
 
-def test_a_page_is_never_made_from_nothing(tmp_path: Path) -> None:
+def test_a_page_is_never_made_from_nothing(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("kept", encoding="utf-8")
     for options in (["--page", str(page)], ["--page", str(tmp_path / "page")]):
@@ -223,7 +216,7 @@ def test_a_page_is_never_made_from_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("members", [b'"of":"x"}', b"}", b'"series":3}'])
-def test_a_line_that_is_no_result(members: bytes, tmp_path: Path) -> None:
+def test_a_line_that_is_no_result(members, tmp_path):
     journal = tmp_path / "cells.jsonl"
     journal.write_bytes(b'{"crc":"%08x",%s\n' % (crc32(members), members))
     if members == b'"of":"x"}':  # of a line that is not there
@@ -234,7 +227,7 @@ def test_a_line_that_is_no_result(members: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_run_judges_nothing_random(kept: tuple[Entry, ...]) -> None:
+def test_one_run_judges_nothing_random(kept):
     results = joined(entry.rows for entry in kept)
     one = judged(TINY, results.where(run=0))
     assert one.tally() == {"not judged": 3}
@@ -245,7 +238,7 @@ def test_one_run_judges_nothing_random(kept: tuple[Entry, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_claims_stand_when_nothing_was_run(name: str) -> None:
+def test_claims_stand_when_nothing_was_run(name):
     experiment = EXPERIMENTS[name]
     assert judged(experiment, Results(())).tally() == {"not judged": len(experiment.claims)}
 
@@ -255,12 +248,12 @@ Change = tuple[str, str, str]
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> Iterator[Path]:
+def folders(tmp_path):
     """New folders, one after another."""
     return (tmp_path / str(i) for i in range(9))
 
 
-def changes_it(folders: Iterator[Path], change: Change) -> bool:
+def changes_it(folders, change):
     """Whether the fingerprint is another when a text in a file is another.
 
     The package has this file alone: to read all of it would take longer than all else here.
@@ -294,22 +287,18 @@ def changes_it(folders: Iterator[Path], change: Change) -> bool:
         (("trilens_paper/recovery.py", "N_POINTS = 100", "N_POINTS = 101"), False),
     ],
 )
-def test_code_that_measures_counts_and_all_else_does_not(
-    change: Change, counts: bool, folders: Iterator[Path]
-) -> None:
+def test_code_that_measures_counts_and_all_else_does_not(change, counts, folders):
     assert changes_it(folders, change) == counts
 
 
-def test_the_measuring_file_counts_and_its_neighbors_do_not(folders: Iterator[Path]) -> None:
+def test_the_measuring_file_counts_and_its_neighbors_do_not(folders):
     empty = next(folders)
     found = {name: fingerprint(e.measure, empty) for name, e in EXPERIMENTS.items()}
     assert found["recovery"] != found["speed"]
     assert found["outliers-gauss"] == found["outliers-usps"]
 
 
-def test_versions_of_the_libraries_count(
-    folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_versions_of_the_libraries_count(folders, monkeypatch):
     before = fingerprint(TINY.measure, next(folders))
     monkeypatch.setattr(module, "version", lambda name: "0.0")
     assert fingerprint(TINY.measure, next(folders)) != before

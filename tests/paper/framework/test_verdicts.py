@@ -9,7 +9,6 @@ from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import (
     Claim,
     Finding,
-    Verdict,
     above,
     at_least,
     at_most,
@@ -28,7 +27,7 @@ from trilens_paper.framework.verdicts import (
 FIVE = 0.5 + 0.1 * np.sqrt(10) * np.array([-1.0, 0.0, 0.0, 0.0, 1.0])
 
 
-def test_mean_and_error() -> None:
+def test_mean_and_error():
     mean, error, runs = mean_and_error(FIVE)
     assert (round(mean, 12), round(error, 12), runs) == (0.5, 0.1, 5)
     assert shown(FIVE, 2) == "0.50 ± 0.10 (5 runs)"
@@ -80,7 +79,7 @@ def test_mean_and_error() -> None:
         (equal("a", "a"), "agrees"),
     ],
 )
-def test_verdict(finding: Finding, verdict: str) -> None:
+def test_verdict(finding, verdict):
     assert finding.verdict == verdict
 
 
@@ -98,13 +97,13 @@ def test_verdict(finding: Finding, verdict: str) -> None:
         ("aaad", 0.75, "agrees"),
     ],
 )
-def test_quorum(verdicts: str, need: int | float, expected: str) -> None:
+def test_quorum(verdicts, need, expected):
     full = {"a": "agrees", "d": "differs", "u": "undecided", "n": "not judged"}
     findings = {str(i): Finding("x", full[v]) for i, v in enumerate(verdicts)}  # type: ignore[arg-type]
     assert quorum(findings, need).verdict == expected
 
 
-def test_results_pair_methods_run_by_run() -> None:
+def test_results_pair_methods_run_by_run():
     # the last run of a is not complete, and counts in no average over the grid
     values = {"a": [(1.0, 2.0), (3.0, 4.0), (9.0,)], "b": [(1.0, 1.0), (1.0, 1.0)]}
     rows = [
@@ -133,9 +132,7 @@ def test_results_pair_methods_run_by_run() -> None:
         ("not comparable", "", "The paper timed other programs, in Matlab and R."),
     ],
 )
-def test_every_finding_that_does_not_agree_has_a_reason(
-    verdict: Verdict, why: str, reason: str
-) -> None:
+def test_every_finding_that_does_not_agree_has_a_reason(verdict, why, reason):
     claim = Claim("It is so.", "so", "at most 1", lambda r: Finding("1", verdict), why=why)
     assert claim.reason(Finding("1", verdict)) == reason
     # times of other programs are not compared
