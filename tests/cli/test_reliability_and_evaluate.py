@@ -192,8 +192,7 @@ def test_files_of_vectors_as_they_are_and_aligned(file, tmp_path):
     words = [tmp_path / "bent.npz", tmp_path / "noise.npy", "--objects", tmp_path / "order.txt"]
     found = facts("evaluate", file, *words)
     raw, bent = ({m["name"]: m for m in part["models"]} for part in (found, found["aligned"]))
-    assert raw["bent"]["rank"] == [1, 1]
-    assert raw["noise"]["rank"] == [2, 2]
+    assert (raw["bent"]["rank"], raw["noise"]["rank"]) == ([1, 1], [2, 2])
     assert bent["bent"]["accuracy"] > raw["bent"]["accuracy"]
     shown = run("evaluate", file, *words, "--no-align").stdout
     assert "aligned" not in shown

@@ -232,6 +232,8 @@ REFUSED = [
     (lambda: in_classes([0, 1, 2], 2), "object 2 has label 2; labels go from 0 to 1"),
     (lambda: of_labelled([0, 3]), "object 3 does not exist; ids go from 0 to 2"),
     (lambda: of_labelled([0, 0]), "listed twice"),
+    (lambda: of_labelled([[0, 1]]), "list of object ids"),
+    (lambda: in_classes([0.0, 1.0, np.nan], 2), "y has dtype float64"),
     (lambda: count_central(THREE) + count_central(FOUR), "cannot add counts of shapes"),
     (lambda: count_central(THREE) + count_central(ODD), "counts of central .* counts of odd"),
     (lambda: in_classes([0] * 3, 1) + in_classes([0] * 3, 2), "counts of shapes"),

@@ -79,6 +79,8 @@ def test_parts_make_the_whole_whatever_the_names(layout):
     assert (pairs.third[np.ix_(at, at)] == expected.pairs.to_dense().third).all()
     assert (total.classes.appears[at] == expected.classes.appears).all()
     assert total.classes.labels[at].tolist() == expected.classes.labels.tolist()
+    twice = (expected + expected).pairs.to_dense()
+    assert (twice.third == 2 * expected.pairs.to_dense().third).all()
     by_plus = sum(tl.count_central(part) for part in parts)
     assert by_plus.names == total.names
     assert by_plus.singled.tolist() == total.central.singled.tolist()

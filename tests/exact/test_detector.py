@@ -3,9 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import trilens as tl
@@ -87,15 +84,6 @@ def test_estimated_scores(X, new):
     assert np.abs(detector.score_samples(new) - exactly).max() <= 0.05
     # the pairs are drawn once: the same answer for a point whatever it is asked with
     assert detector.score_samples(new[:1]) == detector.score_samples(new)[:1]
-
-
-def test_in_a_pipeline_and_a_grid_search(X):
-    y = np.where(np.linalg.norm(X, axis=1) > 1.8, -1, 1)
-    pipeline = make_pipeline(StandardScaler(), tl.LensDepth())
-    grid = {"lensdepth__metric": ["euclidean", "cityblock"], "lensdepth__contamination": [0.1, 0.3]}
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, y)
-    assert search.best_score_ > 0.9
-    assert set(search.best_params_) == set(grid)
 
 
 @pytest.mark.parametrize(

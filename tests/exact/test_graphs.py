@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from trilens import exact
@@ -62,20 +61,3 @@ def test_searches_by_boxes(monkeypatch):
         assert seen == sorted(seen)
         assert seen[-1] == 1
         assert len(seen) > 2
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "random"])
-def test_the_rng_holds_the_minimum_spanning_tree_and_is_connected(metric):
-    """Section 5.3: for any dissimilarities, so every k-RNG is connected."""
-    rng = np.random.default_rng(5)
-    if metric == "random":
-        D = np.triu(rng.random((60, 60)), 1)
-        D += D.T
-    else:
-        X = rng.normal(size=(60, 3))
-        D = cdist(X, X, metric)
-    tree = minimum_spanning_tree(D).tocoo()
-    graph = exact.k_rng(D, 1).toarray()
-    assert tree.nnz == 59
-    assert (graph[tree.coords[0], tree.coords[1]] == 1).all()
-    assert connected_components(graph, directed=False)[0] == 1

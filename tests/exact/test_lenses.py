@@ -20,12 +20,6 @@ ENGINES = {"plain": 10**12, "compiled": 0}
 DTYPES = [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64]
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request, monkeypatch):
-    monkeypatch.setattr(sweep, "SMALL", ENGINES[request.param])
-    return request.param
-
-
 @st.composite
 def semimetrics(draw, max_n=9):
     """Symmetric matrices of few different values, zeros off the diagonal among them."""
@@ -137,6 +131,10 @@ NONE = np.zeros((2, 2))
 REFUSED = [
     *[(lambda k=k: exact.k_rng(NONE, k), r"^k is .*1 or more$") for k in (0, 1.5, True, "two")],
     *[(lambda s=s: exact.k_rng(NONE, 1, s), r"^sigma is .*positive") for s in (0, -1.0, np.nan)],
+    (lambda: exact.local_lens_depth(NONE), "^give either tau"),
+    (lambda: exact.local_lens_depth(NONE, 1, share=0.1), "^give either tau"),
+    (lambda: exact.local_lens_depth(NONE, share=1.5), "^share is"),
+    (lambda: exact.local_lens_depth(NONE, -1), "^tau is"),
     (lambda: exact.lens_counts(NONE, n_threads=0), r"^n_threads is 0; "),
     (lambda: sweep.check_size(65_535), r"^D has 65,535 objects; .*precision="),
     (
@@ -219,18 +217,8 @@ def test_the_definition_with_ties(seed, n, levels, tau):
 def test_all_pairs_give_lens_depth_and_none_give_nothing():
     X = np.random.default_rng(0).normal(size=(300, 2))
     whole = exact.lens_depth(X, metric="euclidean", normalise=False)
-    assert np.array_equal(
-        exact.local_lens_depth(X, share=1, metric="euclidean", normalise=False), whole
-    )
-    assert np.array_equal(
-        exact.local_lens_depth(cdist(X, X), 100, n_threads=2, normalise=False), whole
-    )
+    found = exact.local_lens_depth(cdist(X, X), 100, n_threads=2, normalise=False)
+    np.testing.assert_array_equal(found, whole)
     assert not exact.local_lens_depth(X, share=0, metric="euclidean", normalise=False).any()
     shares = exact.local_lens_depth(X, share=1, metric="euclidean", normalise=True)
     np.testing.assert_allclose(shares, exact.lens_depth(X, metric="euclidean", normalise=True))
-
-
-@pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])
-def test_wrong_arguments(given):
-    with pytest.raises(ParameterError, match=r"^(give either tau|share is|tau is)"):
-        exact.local_lens_depth(np.zeros((3, 3)), **given)

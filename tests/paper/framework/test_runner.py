@@ -90,6 +90,9 @@ def test_tables_on_disk(undisturbed):
     entries = recorded(TINY, out)
     assert len(entries) == N_CELLS
     assert all(each.seconds > 0 and date.fromisoformat(each.day) for each in entries)
+    # a cell that were done again would kill the process
+    again = run([replace(TINY, measure=tiny_experiment.kills_itself)], out, processes=1)
+    assert again["tiny"].rows == results.rows
     for bad in ("runs", "processes"):
         with pytest.raises(ParameterError, match=f"{bad} is 0"):
             run([TINY], out, **{bad: 0})

@@ -90,6 +90,7 @@ def test_verdict(finding, verdict):
         ("aadd", 3, "differs"),
         ("aaud", 3, "undecided"),
         ("adn", 3, "differs"),
+        ("aun", 3, "not judged"),
         ("aan", 2, "agrees"),
         ("nn", 1, "not judged"),
         ("ad", 0.5, "agrees"),
