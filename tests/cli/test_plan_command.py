@@ -51,7 +51,8 @@ def test_a_plan_is_printed_written_and_drawn(canned, tmp_path):
     assert found["kind"] == "odd"
     assert found["sentences"][0] in result.stderr
     assert found["total"] == found["raters"] * found["questions"]
-    # and what the budget buys
+    # and what the budget buys; one that pays for more is said to
+    assert "The budget of 10,000.00 pays for" in run(*words, "--budget", 10_000).stderr
     lines = run(*words, "--budget", "20").stdout.splitlines()
     starts = [line.split("  ")[0] for line in lines]
     assert starts.index("answers needed") < starts.index("price") < starts.index("the budget buys")
@@ -85,20 +86,3 @@ def test_a_pilot_of_ten_answers_and_wrong_usage(tmp_path):
     assert "ending" in run("plan", 60, "--picture", tmp_path / "curve.txt", status=2).stderr
     assert ".yaml, .yml" in run("plan", 60, "-o", tmp_path / "plan.csv", status=2).stderr
     assert "Write -2.5" in run("plan", 12, "--budget", "-2,5", status=2).stderr
-
-
-def test_a_budget_that_pays_for_more_and_a_study_of_a_minute_are_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(PLAN, "simulate", lambda *given: _canned(-1.0))
-    pilot = tmp_path / "pilot.csv"
-    made = ("--statements", 300, "--sampling", "replacement", "--error-rate", "0.05")
-    run("simulate", "-n", 8, *made, "-o", pilot)
-    done = run("plan", "--pilot", pilot, "--goal", "rank", "--price", "0.05", "--budget", "10")
-    table = dict(line.split("  ", 1) for line in done.stdout.splitlines())
-    assert table["minutes each"].strip() == "less than 1"
-    assert "less than 1 minute at" in done.stderr
-    assert "asked twice and" not in done.stderr
-    assert "too few questions to ask some of them twice" in done.stderr
-    assert "The budget of 10.00 pays for 200 answers" in done.stderr
-    assert "The pilot has 300 answers" in done.stderr
-    low, high = table["answers needed"].partition("(")[2].strip(")").split(" to ")
-    assert f"95 % need {low} to {high}." in done.stderr

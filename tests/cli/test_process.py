@@ -110,7 +110,6 @@ for number in (signal.SIGTERM, signal.SIGHUP):
 OVER_INPUTS = {
     "convert good.csv ./good.csv": "is an input file",
     "reduce good.csv link.csv": "is an input file",
-    "graph good.csv -k 1 -o good.csv": "is an input file",
     "embed good.csv -o good.csv": "is an input file",
     "convert good.csv objects.txt --objects objects.txt": "is an input file",
     "medoid good.csv -o labels.csv --labels labels.csv": "is an input file",
@@ -121,7 +120,6 @@ OVER_INPUTS = {
     "convert days/*.csv -o days/b.csv": "is an input file",
     "depth days --bad-rows days/b.csv": "is an input file",
     "count days -o linked/b.csv": "is an input file",
-    "convert days -o linked/c.csv": "would be one of the files of days",
     "count days -o days/c.npz": "would be one of the files of days",
     "convert days/*.csv days/c.csv": "would be one of the files of days/*.csv",
 }

@@ -57,19 +57,6 @@ def test_smallest_cell(name, data_dir):
     assert len(set(measured)) == len(measured)
 
 
-def test_cells_do_not_depend_on_each_other(data_dir):
-    cell = smallest("outliers-usps")
-    measure = EXPERIMENTS["outliers-usps"].measure
-
-    def values():
-        return [row["value"] for row in cell.measured(measure)]
-
-    before = values()
-    np.random.default_rng(0).random()
-    smallest("recovery").measured(EXPERIMENTS["recovery"].measure)
-    assert values() == before
-
-
 @pytest.mark.parametrize("name", ["cars-collections", "cars-medoids", "cars-outliers"])
 def test_what_has_no_chance_agrees_with_the_paper(name, data_dir):
     experiment = EXPERIMENTS[name]
