@@ -27,6 +27,7 @@ from trilens_paper.framework.verdicts import (
     shown,
     times_alike,
     within,
+    worst,
 )
 from trilens_paper.ingredients.grids import N_POINTS, against_numbers, against_rates
 from trilens_paper.ingredients.methods import (
@@ -91,13 +92,11 @@ def _measure(point: Point, seeds: Seeds, dim: int) -> Iterator[Measure]:
     odd = statements_of(followed, point, seeds, kind="odd")
     for method, given in ((ALG1, S), (CROWD_MEDIAN, odd)):
         score, cpu = clocked_often(lambda given=given: depths(given))  # type: ignore[misc]
-        error = medoid_error(score, totals)
-        yield Measure(method, ERROR, error, cpu=cpu)
+        yield Measure(method, ERROR, medoid_error(score, totals), cpu=cpu)
     if point.panel == EVERY:
         return
     for method, X, cpu in embeddings(S, point.dim, seeds):
-        error = medoid_error(-total_distance(X), totals)
-        yield Measure(method, ERROR, error, cpu=cpu)
+        yield Measure(method, ERROR, medoid_error(-total_distance(X), totals), cpu=cpu)
     X, cpu = lens_map(S, point.dim)
     yield Measure(LENS_MAP, ERROR, medoid_error(-total_distance(X), totals), cpu=cpu)
 
@@ -151,10 +150,9 @@ def _jump(mine: Results) -> Finding:
         return NOT_RUN
     rises = {(low, high): at[high].minus(at[low]) for low, high in pairwise(rates) if high != 0.7}
     found = {above(here - rise).verdict for rise in rises.values()}
-    order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
     largest = max(rises, key=lambda step: float(rises[step].mean()))
     text = f"{here.mean():+.2f}, next {largest[0]} to {largest[1]} {rises[largest].mean():+.2f}"
-    return Finding(text, next(v for v in order if v in found))
+    return Finding(text, worst(found))
 
 
 def _slower(results: Results, one: dict[str, Any], other: dict[str, Any]) -> Finding:

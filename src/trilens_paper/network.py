@@ -94,18 +94,15 @@ def measure_network(point: Point, seeds: Seeds) -> Iterator[Measure]:
     kinds: tuple[tuple[str, Kind], ...] = ((ALG1, "central"), (CROWD_MEDIAN, "odd"))
     for method, kind in kinds:
         counts, cpu = _counted(D, point, seeds, kind)
-        error = medoid_error(centrality(counts), totals)
-        yield Measure(method, ERROR, error, cpu=cpu)
+        yield Measure(method, ERROR, medoid_error(centrality(counts), totals), cpu=cpu)
     if point.n_statements in FEW or (point.costly and point.n_statements == EIGHTH):
         S = statements_of(D, point, seeds)
         model = make_map("gnmds", 2, seeds.integer("GNMDS"), init="random", n_jobs=1)
         X, cpu = clocked(lambda: model.fit_transform(S))
-        error = medoid_error(-total_distance(X), totals)
-        yield Measure("GNMDS", ERROR, error, cpu=cpu)
+        yield Measure("GNMDS", ERROR, medoid_error(-total_distance(X), totals), cpu=cpu)
     if point.n_statements in FEW:
         X, cpu = lens_map(S, 2)
-        error = medoid_error(-total_distance(X), totals)
-        yield Measure(LENS_MAP, ERROR, error, cpu=cpu)
+        yield Measure(LENS_MAP, ERROR, medoid_error(-total_distance(X), totals), cpu=cpu)
 
 
 def _counted(D: AnyArray, point: Point, seeds: Seeds, kind: Kind) -> tuple[CentralCounts, float]:

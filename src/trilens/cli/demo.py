@@ -76,10 +76,7 @@ def compare_with_truth(
 ) -> list[tuple[str, str, str]]:
     """A row for each question: what was asked, what was found, what is true.
 
-    Parameters
-    ----------
-    statements : Statements, optional
-        The answers as they were read from a file, with the objects in another order.
+    ``statements`` are the answers as they were read, with the objects in another order.
     """
     from trilens.questions.classify.classes import classify
     from trilens.questions.cluster.groups import cluster

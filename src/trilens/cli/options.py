@@ -510,15 +510,9 @@ def statement_options(
 ) -> F:
     """FILE, how to read it and which answers to use; the command gets it all as ``answers``.
 
-    Parameters
-    ----------
-    reported
-        Whether it is said how the file was read; otherwise the command does so itself.
-    required
-        Whether there must be a FILE; otherwise ``answers`` is None without one.
-    flag
-        The option that FILE is given with, where it is no argument; it is not required then, and
-        the command gets --kind too.
+    Where how it was read is not ``reported``, the command says so itself. Where FILE is not
+    ``required``, or given with an option, ``flag``, ``answers`` is None without one; with a
+    ``flag`` the command gets --kind too.
     """
 
     @partial(reading_options, kind=_KIND if flag is None else _KIND_OF_STUDY)

@@ -24,17 +24,11 @@ FIGURES = (".svg", ".png", ".pdf")
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command's result goes: to a file, to the screen, or out as JSON.
+    """Where a command's result goes: to a file, to the screen, or out as JSON."""
 
-    Parameters
-    ----------
-    path
-        The file of ``-o``; ``-`` is standard output, on which nothing else may then be printed.
-    as_json
-        Whether ``--json`` was given.
-    """
-
+    #: The file of ``-o``; ``-`` is standard output, on which nothing else may then be printed.
     path: str | None = None
+    #: Whether ``--json`` was given.
     as_json: bool = False
 
     def show(
@@ -48,12 +42,8 @@ class Output:
     ) -> None:
         """Write the table to the file, then print the facts as JSON, or the table and the notes.
 
-        Parameters
-        ----------
-        left
-            How many of the columns are aligned to the left.
-        shown
-            The table to print, where it is not the one to write.
+        ``left`` columns are aligned to the left; ``shown`` is the table to print, where it is not
+        the one to write.
         """
         if self.path is not None:
             save_table(columns, self.path)

@@ -10,14 +10,7 @@ import numpy as np
 from trilens import kinds
 from trilens._parameters import one_of
 from trilens._typing import AnyArray, Int32Array, IntArray
-from trilens.counts._merge import (
-    Summable,
-    add_cells,
-    aligned,
-    cell_dtype,
-    moved_cells,
-    sum_dtype,
-)
+from trilens.counts._merge import Summable, add_cells, aligned, cell_dtype, moved_cells, sum_dtype
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.counts.central import PathLike, held_or_counted
 from trilens.statements import Kind, Statements, StatementsLike

@@ -249,7 +249,7 @@ def _count(partition: Partition, plan: Plan) -> Counted:
             objects = table.stored
         tally: Tally | KnownTally
         if objects is None:
-            tally = Tally(kind, known)
+            tally = Tally(kind, known, keep_order=not table.table.has_groups)
         else:
             tally = KnownTally(kind, objects, plan.pairs, plan.labels, plan.class_names)
         skipped = _Skipped()
@@ -257,7 +257,7 @@ def _count(partition: Partition, plan: Plan) -> Counted:
         for batch in _batches(rows, plan):
             kept = _sound(batch, table, plan, skipped)
             if len(kept):
-                tally.add(kept, keep_order=not table.table.has_groups)
+                tally.add(kept)
         if plan.skip_bad:
             skipped.add(rows.faults)
         skipped.set_aside(rows)

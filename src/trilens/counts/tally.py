@@ -27,22 +27,19 @@ class Tally:
     Integers are counted in a table by their value; names get ids in the order of their first
     appearance. So no first pass over the file is needed: whoever merges tallies aligns them by
     name.
+
+    Without ``keep_order`` the order in which integers first appear is not kept: columns of a type
+    that can hold nothing else need none, as their names are put in numerical order.
     """
 
-    def __init__(self, kind: Kind, known: Sequence[str] = ()) -> None:
-        self.kind = kind
+    def __init__(self, kind: Kind, known: Sequence[str], keep_order: bool) -> None:
+        self.kind, self._keep_order = kind, keep_order
         self._names = _Growing(known)
         self._by_value = _Places()
         self._by_id = _Places()
-        self._keep_order = True
 
-    def add(self, batch: Batch, *, keep_order: bool = True) -> None:
-        """Count the rows of a batch.
-
-        Without ``keep_order`` the order in which integers first appear is not kept: columns of a
-        type that can hold nothing else need none, as their names are put in numerical order.
-        """
-        self._keep_order = keep_order
+    def add(self, batch: Batch) -> None:
+        """Count the rows of a batch."""
         if self._has_values(batch):
             for start, columns in batch.pieces():
                 self._add_values(columns, batch, start)
@@ -196,7 +193,7 @@ class KnownTally:
         self._waiting: list[Statements] = []
         self._total: Counted | None = None
 
-    def add(self, batch: Batch, *, keep_order: bool = True) -> None:
+    def add(self, batch: Batch) -> None:
         """Count the rows of a batch, now or with those to come."""
         self._waiting.append(statements_of(batch, self._objects, self.kind))
         at_once = _PAIR_ROWS if self._with_pairs or self._labels is not None else 0

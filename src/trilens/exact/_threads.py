@@ -22,18 +22,12 @@ def by_blocks(
     progress: Progress | None = None,
 ) -> Iterator[Result]:
     """``work(first, stop)`` for n rows, ``step`` at a time."""
-
-    def sized(first: int, stop: int) -> tuple[int, Result]:
-        return stop - first, work(first, stop)
-
-    done = 0
+    tasks = [(work, at, min(n, at + step)) for at in range(0, n, step)]
     with pool(threads) as run:
-        tasks = [(sized, at, min(n, at + step)) for at in range(0, n, step)]
-        for size, result in finished(run, tasks, threads):
+        for (_, _, stop), result in zip(tasks, finished(run, tasks, threads), strict=True):
             yield result
-            done += size
             if progress is not None:
-                progress(done / n)
+                progress(stop / n)
 
 
 def finished(

@@ -371,11 +371,10 @@ class _Race:
     def _settle(self) -> None:
         """The depth of those that are left, by all pairs."""
         sample, n = self.pairs.sample, self.pairs.sample.n
-        Q = sample.to(sample.points[self.active]) if sample.points is not None else None
-        if Q is None:
-            rows: Any = sample.rows
-            Q = rows.D[self.active]
-        depth = query_depths(sample.rows, Q, n_threads=self.n_threads)
+        rows: Any = sample.rows
+        points = sample.points
+        Q = rows.D[self.active] if points is None else sample.to(points[self.active])
+        depth = query_depths(rows, Q, n_threads=self.n_threads)
         self.inside[self.active], self.tried[self.active] = depth, (n - 1) * (n - 2) // 2
         share = depth / ((n - 1) * (n - 2) // 2)
         self.lower[self.active] = self.upper[self.active] = share

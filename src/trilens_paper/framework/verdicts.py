@@ -10,7 +10,7 @@ exactly, without chance, is judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
@@ -244,6 +244,12 @@ def _beyond(mean: float, error: float) -> Verdict:
     if mean + WIDTH * error < 0:
         return "agrees"
     return "differs" if mean - WIDTH * error > 0 else "undecided"
+
+
+def worst(verdicts: Container[Verdict]) -> Verdict:
+    """Of several verdicts the one that speaks for all: what was not run, then what differs."""
+    order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
+    return next(verdict for verdict in order if verdict in verdicts)
 
 
 def quorum(findings: Mapping[str, Finding], need: int | float = 1.0) -> Finding:

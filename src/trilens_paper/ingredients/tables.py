@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trilens_paper.framework.figures import new_figure
 from trilens_paper.framework.results import Results
-from trilens_paper.framework.verdicts import NOT_RUN, Finding, Verdict, near
+from trilens_paper.framework.verdicts import NOT_RUN, Finding, near, worst
 from trilens_paper.ingredients.data import COLLECTIONS
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def row_finding(mine: Results, paper: Any, tolerance: float) -> Finding:
         )
         texts.append(mean_and_spread(values) + mark)
         verdicts.add(verdict)
-    order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
-    return Finding(" / ".join(texts), next(v for v in order if v in verdicts))
+    return Finding(" / ".join(texts), worst(verdicts))
 
 
 def mean_and_spread(values: Any) -> str:
