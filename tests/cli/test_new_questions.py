@@ -179,6 +179,13 @@ def test_new_objects_are_placed(folder):
     assert table[0].replace('"', "") == "object,x1,x2,error1,error2,answers"
 
 
+def test_a_fit_is_a_model_to_evaluate(folder):
+    found = facts("evaluate", folder / "old.csv", folder / "study.fit", "--no-align")
+    fitted, S = tl.load(folder / "study.fit"), tl.read_statements(folder / "old.csv")
+    vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
+    assert found["accuracy"] == pytest.approx(tl.evaluate(S, embedding=vectors).accuracy)
+
+
 def test_a_file_that_is_called_a_fit_is_never_a_table(folder, tmp_path):
     np.savez(tmp_path / "foreign.npz", triples=[[0, 1, 2]], kind="odd")
     for content in (

@@ -190,7 +190,7 @@ def test_a_doubted_kind_is_predicted_on_a_plane(tmp_path):
     X = np.random.default_rng(0).normal(size=(14, 2))
     S = tl.simulate_statements(X, 300, kind="odd", random_state=0)
     np.savetxt(tmp_path / "odd.csv", S.triples, fmt="%d", delimiter=",")
-    for command in ("depth", "medoid", "describe", "reliability"):
+    for command in ("depth", "medoid", "structure", "reliability"):
         first, *others = run(command, tmp_path / "odd.csv").stderr.splitlines()
         assert "On a plane, three quarters of the answers predict the rest as kind odd" in first
         assert not any("fit kind odd" in line for line in others)

@@ -14,24 +14,15 @@ from trilens_paper.framework.verdicts import (
     at_most,
     below,
     equal,
-    mean_and_error,
     near,
     near_exactly,
     quorum,
     share_within,
-    shown,
     within,
 )
 
 #: Mean 0.5 and standard error 0.1.
 FIVE = 0.5 + 0.1 * np.sqrt(10) * np.array([-1.0, 0.0, 0.0, 0.0, 1.0])
-
-
-def test_mean_and_error():
-    mean, error, runs = mean_and_error(FIVE)
-    assert (round(mean, 12), round(error, 12), runs) == (0.5, 0.1, 5)
-    assert shown(FIVE, 2) == "0.50 ± 0.10 (5 runs)"
-    assert shown([0.25], 2) == "0.25 (1 run)"
 
 
 @pytest.mark.parametrize(
