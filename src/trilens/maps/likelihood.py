@@ -54,6 +54,8 @@ from trilens.statements.combine import questions
 LEAST = 1e-300
 #: Answers whose probabilities are formed at a time.
 _CHUNK = 1 << 24
+#: Pairs that are worked on at a time, and the parts that there are of more.
+_ROOM, _FEWEST_PARTS = 1 << 24, 2
 #: Where the entries of a symmetric matrix stand in what `information_of_answer` gives.
 ENTRY = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 
@@ -467,9 +469,14 @@ class _Sides:
 
     @cached_property
     def room(self) -> tuple[list[int], FloatArray]:
-        """Where the compiled loops cut the pairs, and where each part works, (parts, P, 2)."""
-        room = np.empty((len(self._work.parts), self.n_pairs, 2))
-        return self._work.sorted_cuts(self.start), room
+        """Where the compiled loops cut the pairs, and where each part works, (parts, P, 2).
+
+        Of very many pairs there are few parts: each works with a copy of all.
+        """
+        number = min(len(self._work.parts), max(_ROOM // max(self.n_pairs, 1), _FEWEST_PARTS))
+        by_answers = np.linspace(0, int(self.start[-1]), number + 1)[1:-1]
+        cuts = np.searchsorted(self.start, by_answers).tolist()
+        return [0, *cuts, self.n_pairs], np.empty((number, self.n_pairs, 2))
 
 
 class AnswerLikelihood(Likelihood):
@@ -529,7 +536,7 @@ class AnswerLikelihood(Likelihood):
                 odds, second, third, self.weight, start, lapse, *span, room[k]
             )
 
-        parts = list(self._work.each(choose, self._work.parts))
+        parts = list(self._work.each(choose, range(len(room))))
         loss, of_lapse = (sum(each) for each in zip(*parts, strict=True))
         return loss, room[:, :, 1].sum(axis=0), of_lapse
 

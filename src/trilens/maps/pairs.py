@@ -59,14 +59,6 @@ class Work:
         cuts: list[int] = np.linspace(0, m, len(self.parts) + 1).astype(np.int64).tolist()
         return cuts
 
-    def sorted_cuts(self, start: IntArray) -> list[int]:
-        """Ranges of the pairs by which rows are sorted, with about as many rows each.
-
-        Rows ``start[q]`` to ``start[q + 1]`` are those of the pair ``q``.
-        """
-        cuts = np.searchsorted(start, np.linspace(0, int(start[-1]), len(self.parts) + 1)[1:-1])
-        return [0, *cuts.tolist(), len(start) - 1]
-
 
 @contextmanager
 def open_work(
