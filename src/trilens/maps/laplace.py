@@ -64,14 +64,16 @@ if TYPE_CHECKING:
 
 #: Coordinates whose information is formed and factored as a whole.
 MOST_COORDINATES = 1000
-#: At most so many answers are looked at, or so many for each object.
-_MOST_ANSWERS, _MOST_EACH = 50_000, 150
+#: At most so many answers are looked at, or so many for each object, but no more than the last.
+_MOST_ANSWERS, _MOST_EACH, _MOST_OF_ALL = 50_000, 150, 2_000_000
 _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 #: How far a map may be from the best one for a share, in log-likelihood (the evidence is off by
 #: much more, since the determinant is not largest there), and steps towards it; the same where the
 #: evidence is only to be compared with that in other dimensions.
 _NEARLY, _MOST_STEPS = 5e-4, 150
 _NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.03, 40
+#: The same for each coordinate, of very many.
+_NEARLY_EACH, _NEARLY_EACH_ROUGHLY = 5e-7, 1e-5
 #: Turns of the search for a top that is not looked at closely, and for one that is; shares closer
 #: than this part of half the interval are one.
 _TOPS, _TURNS, _CLOSE = 2, 3, 0.1
@@ -101,7 +103,7 @@ _LANCZOS, _STILL = 40, 0.1
 
 def enough_answers(n_objects: int) -> int:
     """More answers are not needed to choose."""
-    return max(_MOST_ANSWERS, _MOST_EACH * n_objects)
+    return min(max(_MOST_ANSWERS, _MOST_EACH * n_objects), _MOST_OF_ALL)
 
 
 def at_most(
@@ -461,13 +463,13 @@ class Surface:
         known, of = self._bent
         more = 2 * (l2 - of) if self._prior is None else 2 * max(l2 - of, 0.0)
         bend = known.preconditioner(start.shape, more)
-        limits = (_NEARLY, _MOST_STEPS)
+        size = start.size
+        limits = (max(_NEARLY, _NEARLY_EACH * size), _MOST_STEPS)
         if self.roughly:
-            limits = (_NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY)
+            limits = (max(_NEARLY_ROUGHLY, _NEARLY_EACH_ROUGHLY * size), _MOST_STEPS_ROUGHLY)
         found = descend(self._loss(share, l2), start, bend, *limits)
         bent = curvature(self._places, self._prior, found.X, share, l2)
         self._bent = bent, l2
-        size = start.size
         prior = LAPSED * np.log(lapse) + ATTENTIVE * np.log1p(-lapse)
         value = prior - found.loss - 0.5 * bent.log_det + 0.5 * size * np.log(2 * l2)
         slope = 0.5 * (size - bent.unknown) - l2 * self._penalty(found.X)
