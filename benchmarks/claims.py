@@ -65,8 +65,10 @@ def center(made: Study) -> Row:
     intervals = F.depth_intervals()
     covered = (intervals.low <= made.expected) & (made.expected <= intervals.high)
     low, high = F.error_rate_interval
+    found = F.medoid()
     return {
-        **_set_of(F.medoid(), S, made),
+        **_set_of(found, S, made),
+        "not claimed": found.reason == "few questions",
         "intervals": float(covered.mean()),
         "error rate held": low - 1e-9 <= made.wrong <= high + 1e-9,
         "error rate off": abs(F.error_rate - made.wrong),
@@ -552,6 +554,8 @@ class Promise:
         Those for which it is promised; empty for all.
     negated : bool
         It holds where the fact does not.
+    unless : str
+        The fact that the program said that nothing is promised; such studies do not count.
     """
 
     said: str
@@ -561,6 +565,7 @@ class Promise:
     shapes: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     negated: bool = False
+    unless: str = ""
 
     def covers(self, cell: str) -> bool:
         """Whether it is promised for this setting."""
@@ -575,6 +580,8 @@ class Promise:
 #: Worlds that are no groups.
 NO_GROUPS = ("plane", "five dimensions", "square", "ring", "line", "arms", "core in a halo")
 NO_GROUPS += ("t3", "log-normal", "even steps", "cloud, one at 7", "cloud, three at 6.7")
+TAILS = ("t3", "log-normal")
+NO_TAILS = tuple(shape for shape, *_ in FAR + NOT_FAR if shape not in TAILS)
 GROUPS = ("three groups", "three groups, 7 apart", "24 and 6", "cloud, four together at 6")
 GROUPS += ("three groups, one at 8", "three groups, one at 10", "three groups, two at 10")
 #: People of whom it is known how many of their answers are wrong.
@@ -583,16 +590,22 @@ ALIKE = ("soft, unequal", "weights")
 PROMISES = (
     Promise(
         "the 95 % set has the object [nearest to all](#the-most-central-object)",
-        "center", "nearest", 0.95,
+        "center", "nearest", 0.95, unless="not claimed",
     ),
-    Promise("the 95 % set has the deepest object", "center", "deepest", 0.95),
+    Promise(
+        "the 95 % set has the deepest object", "center", "deepest", 0.95, unless="not claimed"
+    ),
     Promise(
         "the interval holds the [error rate](#how-good-the-answers-are)",
         "center", "error rate held", 0.95, people=KNOWN_ERRORS,
     ),
     Promise(
         "[no outlier](#what-stands-apart) is named where there is none",
-        "apart", "wrongly names", 0.95, negated=True,
+        "apart", "wrongly names", 0.95, NO_TAILS, negated=True,
+    ),
+    Promise(
+        "no end of a long tail is named as an outlier",
+        "apart", "wrongly names", 0.85, TAILS, negated=True,
     ),
     Promise("exactly the far objects are named", "apart", "exactly named", None),
     Promise(
@@ -651,7 +664,8 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 def _held(rows: Iterable[Row], promise: Promise) -> np.ndarray:
     """The share that held, study by study."""
-    known = [float(row[promise.fact]) for row in rows if row.get(promise.fact) is not None]
+    promised = [row for row in rows if not row.get(promise.unless)]
+    known = [float(row[promise.fact]) for row in promised if row.get(promise.fact) is not None]
     return 1 - np.array(known) if promise.negated else np.array(known)
 
 
@@ -740,7 +754,8 @@ def _interval(low: float, high: float) -> str:
 
 #: What stands in the columns of each table, beside the setting.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "center": ("nearest", "deepest", "size", "intervals", "error rate held", "error rate off"),
+    "center": ("nearest", "deepest", "size", "not claimed", "intervals", "error rate held",
+               "error rate off"),
     "passes": ("same medoid", "same set", "depths differ", "error rates differ", "same outliers",
                "same groups", "nearest"),
     "adaptive": ("nearest", "deepest", "size", "divided", "a line", "names any"),

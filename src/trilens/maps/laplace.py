@@ -72,8 +72,8 @@ _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 #: evidence is only to be compared with that in other dimensions.
 _NEARLY, _MOST_STEPS = 5e-4, 150
 _NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.03, 40
-#: The same for each coordinate, of very many.
-_NEARLY_EACH, _NEARLY_EACH_ROUGHLY = 5e-7, 1e-5
+#: So much more for each coordinate beyond so many.
+_NEARLY_EACH, _NEARLY_EACH_ROUGHLY, _MANY_COORDINATES = 5e-6, 2e-4, 20_000
 #: Turns of the search for a top that is not looked at closely, and for one that is; shares closer
 #: than this part of half the interval are one.
 _TOPS, _TURNS, _CLOSE = 2, 3, 0.1
@@ -464,9 +464,10 @@ class Surface:
         more = 2 * (l2 - of) if self._prior is None else 2 * max(l2 - of, 0.0)
         bend = known.preconditioner(start.shape, more)
         size = start.size
-        limits = (max(_NEARLY, _NEARLY_EACH * size), _MOST_STEPS)
+        beyond = max(size - _MANY_COORDINATES, 0)
+        limits = (_NEARLY + _NEARLY_EACH * beyond, _MOST_STEPS)
         if self.roughly:
-            limits = (max(_NEARLY_ROUGHLY, _NEARLY_EACH_ROUGHLY * size), _MOST_STEPS_ROUGHLY)
+            limits = (_NEARLY_ROUGHLY + _NEARLY_EACH_ROUGHLY * beyond, _MOST_STEPS_ROUGHLY)
         found = descend(self._loss(share, l2), start, bend, *limits)
         bent = curvature(self._places, self._prior, found.X, share, l2)
         self._bent = bent, l2

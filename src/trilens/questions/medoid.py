@@ -12,7 +12,11 @@ from trilens._tabular import AsDict, Tabular, facts
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
-from trilens.calibration import ANSWERS_TO_BE_KNOWN, MEDOID_LEVEL
+from trilens.calibration import (
+    ANSWERS_TO_BE_KNOWN,
+    MEDOID_LEVEL,
+    QUESTIONS_FOR_EACH_COORDINATE,
+)
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.lens import centrality
@@ -23,6 +27,7 @@ from trilens.maps.support import Reason
 from trilens.questions.depth import centrality_of, intervals_of, level_with, medoid_set
 from trilens.questions.labels import UNASSIGNED, label_of_each, sorted_classes
 from trilens.shares import counted_intervals
+from trilens.statements.combine import questions
 from trilens.words import listed, little_to_conclude
 
 
@@ -188,7 +193,7 @@ def _of_fit(fitted: Fit) -> Medoid:
     best = np.flatnonzero((score == highest) & (known == known.max()))
     inside = medoid_set(fitted, MEDOID_LEVEL)
     inside[best] = True
-    reason = fitted.support.reason
+    reason = _why_no_claim(fitted)
     if reason == "unconnected objects":  # where the parts lie to each other is not known
         inside[:] = True
     found = _described(fitted.names, "choice", score, float(highest), best, inside)
@@ -196,6 +201,16 @@ def _of_fit(fitted: Fit) -> Medoid:
     level = level_with(fitted, found.index) & (known == known.max())
     close = _names_by_score(fitted.names, score, level)
     return replace(found, close=close, low=low, high=high, reason=reason)
+
+
+def _why_no_claim(fitted: Fit) -> Reason | None:
+    """The code of why the answers support no claim about the most central object."""
+    reason = fitted.support.reason
+    if reason is None and fitted.map.kind == "closer":
+        different = len(questions(fitted.sample)[2])
+        if different < QUESTIONS_FOR_EACH_COORDINATE * fitted.map.X.size:
+            return "few questions"
+    return reason
 
 
 def _of_counts(data: Any) -> Medoid:
