@@ -192,16 +192,20 @@ class Analysis(Tabular):
         found = self.describe
         return (
             f"Analysis: {counted(found.statements, 'answer')} about "
-            f"{counted(found.objects, 'object')}; most central {self.medoid.name}, "
+            f"{counted(found.objects, 'object')}; most central {self._most_central}, "
             f"{counted(len(self.outliers.names), 'outlier')}, "
             f"{counted(self.clusters.n_clusters, 'group')}\n"
             f"  (.medoid, .outliers, .clusters, ...; .to_dict(), .write('report.html'))"
         )
 
+    @property
+    def _most_central(self) -> str:
+        return "none (a ring)" if self.clusters.shape == "ring" else self.medoid.name
+
     def _repr_html_(self) -> str:
         rows = [("answers", self.describe.statements), ("objects", self.describe.objects)]
         found = [
-            ("most central", self.medoid.name),
+            ("most central", self._most_central),
             ("outliers", ", ".join(self.outliers.names) or "none confirmed"),
             ("groups", self.clusters.n_clusters),
         ]

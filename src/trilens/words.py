@@ -673,11 +673,12 @@ LIE = {
     "ring": "The objects lie on a ring",
     "arms": "The objects lie on {arms} that meet near {inner}",
 }
+NONE_ON_A_RING = f"{LIE['ring']}: there is no most central object."
 
 
 def _form(found: Structure) -> str:
     if found.shape == "ring":
-        return f"{LIE['ring']}: there is no most central object."
+        return NONE_ON_A_RING
     if found.order is not None:
         way = "a bent line" if found.bent else "a line"
         return f"{LIE['line'].format(way=way, first=found.order[0], last=found.order[-1])}."

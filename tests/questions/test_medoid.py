@@ -22,7 +22,7 @@ from trilens.questions.medoid import medoid, relative_error
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
 from trilens.shares import counted_intervals
 from trilens.simulate import gaussian, simulate_statements, two_moons, with_outliers
-from trilens.statements import Statements
+from trilens.statements import Statements, concatenate
 
 import reference
 
@@ -246,3 +246,21 @@ def test_few_answers_and_what_is_refused():
         local_depth(odd, 2)
     assert local_depth(odd, method="lensmap").shape == (4,)
     assert local_depth(Statements(np.empty((0, 3), int), n_objects=2)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_on_a_ring_no_object_is_the_most_central(kind):
+    turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    S = simulate_statements(np.c_[np.cos(turn), np.sin(turn)], 1600, kind=kind, random_state=1)
+    found = medoid(S)
+    assert found.on_ring
+    assert not found.stands_out
+    assert found.caution == "The objects lie on a ring: there is no most central object."
+    assert not medoid(planar(n=24, m=1600)[1]).on_ring
+
+
+def test_of_few_closer_questions_no_set_is_claimed():
+    points = gaussian(40, 2, random_state=1)
+    few = simulate_statements(points, 150, kind="closer", random_state=2)
+    assert medoid(concatenate([few] * 10)).reason == "few questions"
+    assert medoid(simulate_statements(points, 1500, kind="closer", random_state=2)).reason is None

@@ -488,3 +488,21 @@ def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
         right, wrong = 0.7 + 0.1, 0.1
         held.append(found.low <= right**2 + 2 * wrong**2 <= found.high)
     assert sum(held) >= 2
+
+
+def test_the_error_rate_lies_within_its_interval_beside_a_rater_who_guesses():
+    rng = np.random.default_rng(3)
+    centers = np.repeat([(0, 0), (5, 0), (2.5, 4.3), (14, 14)], (10, 10, 10, 1), axis=0)
+    X = centers + 0.5 * rng.standard_normal((31, 2))
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    asked = np.argsort(rng.random((3000, 31)), axis=1)[:, :3]
+    rater = rng.integers(20, size=3000)
+    odd = D[asked[:, :, None], asked[:, None]].sum(axis=2).argmax(axis=1)
+    given = np.where(
+        rng.random(3000) < np.where(rater == 3, 1, 0.07), rng.integers(3, size=3000), odd
+    )
+    triples = asked[np.arange(3000)[:, None], (given[:, None] + np.arange(3)) % 3]
+    found = reliability(Statements(triples, kind="odd", raters=rater))
+    low, high = found.error_rate_interval
+    assert low <= (given != odd).mean() <= high
+    assert low <= found.error_rate < 0.1

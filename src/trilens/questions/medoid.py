@@ -24,11 +24,12 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason
+from trilens.questions.cluster.suggest import is_ring
 from trilens.questions.depth import centrality_of, intervals_of, level_with, medoid_set
 from trilens.questions.labels import UNASSIGNED, label_of_each, sorted_classes
 from trilens.shares import counted_intervals
 from trilens.statements.combine import questions
-from trilens.words import listed, little_to_conclude
+from trilens.words import NONE_ON_A_RING, listed, little_to_conclude
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Medoid(Tabular):
         The ends of an interval of each score, at ``level``; None where the method has none.
     reason : str or None
         The code of why the answers support no claim; ``caution`` says it.
+    on_ring : bool
+        Whether the objects lie on a ring, where none is the most central.
     """
 
     index: int
@@ -92,11 +95,14 @@ class Medoid(Tabular):
     low: FloatArray | None = field(default=None, repr=False)
     high: FloatArray | None = field(default=None, repr=False)
     reason: Reason | None = None
+    on_ring: bool = False
 
     @property
     def caution(self) -> str | None:
         """Why the answers support no claim; None where they do."""
-        return None if self.reason is None else little_to_conclude(self.reason)
+        if self.reason is not None:
+            return little_to_conclude(self.reason)
+        return NONE_ON_A_RING if self.on_ring else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -109,9 +115,13 @@ class Medoid(Tabular):
     def stands_out(self) -> bool:
         """Whether few others may be it: at most ten, or a third of the objects, and not most."""
         may, n = len(self.candidates), len(self.scores)
+        if self.on_ring:
+            return False
         return may == 1 or may <= min(1 + max(10, n / 3), n / 2)
 
     def _headline(self) -> str:
+        if self.on_ring:
+            return NONE_ON_A_RING.rstrip(".")
         if len(self.candidates) == 1:
             return f"{self.name} is the most central object"
         return f"{self.name} comes first; {listed(self.candidates)} could be the most central"
@@ -200,7 +210,9 @@ def _of_fit(fitted: Fit) -> Medoid:
     low, high = intervals_of(fitted, MEDOID_LEVEL)
     level = level_with(fitted, found.index) & (known == known.max())
     close = _names_by_score(fitted.names, score, level)
-    return replace(found, close=close, low=low, high=high, reason=reason)
+    nobody = np.zeros(fitted.n_objects, dtype=np.bool_)
+    on_ring = reason is None and len(found.candidates) > 1 and is_ring(fitted, nobody)
+    return replace(found, close=close, low=low, high=high, reason=reason, on_ring=on_ring)
 
 
 def _why_no_claim(fitted: Fit) -> Reason | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trilens._tabular import AsDict, facts
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import DENSITY_OF_GAP
 from trilens.lens import laplacian_eigenvectors
@@ -156,14 +156,15 @@ def examined(fitted: Fit) -> Examined:
     return replace(found, labels=labels)
 
 
-def is_ring(fitted: Fit) -> bool:
+def is_ring(fitted: Fit, apart: BoolArray | None = None) -> bool:
     """Whether the objects that do not stand apart form a ring; as `examined` says it.
 
-    That takes no test of groups, since what a ring describes better than groups has none.
+    That takes no test of groups, since what a ring describes better than groups has none; nor,
+    where it is said what stands apart, a test of outliers.
     """
     from threadpoolctl import threadpool_limits
 
-    inside = np.flatnonzero(~outliers_of_fit(fitted).objects)
+    inside = np.flatnonzero(~(outliers_of_fit(fitted).objects if apart is None else apart))
     X = fitted.map.X[inside]
     numbers = _numbers(X)
     if not numbers or why_no_groups(fitted.support, fitted.sample) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -156,19 +156,22 @@ def hold_out(
     found = []
     for d, l2 in shapes:
 
-        def attentive(seen: BoolArray, d: int = d, l2: float = l2) -> Chances:
+        def attentive(
+            seen: BoolArray, start: FloatArray | None = None, d: int = d, l2: float = l2
+        ) -> Chances:
             part = None if weights is None or not weights[seen].any() else weights[seen]
-            how = {"n_components": d, "l2": l2, "lapse": "one", **QUICKLY}
+            how = {"n_components": d, "l2": l2, "lapse": "one", "start": start, **QUICKLY}
             made = fitted.refit(statements.take(seen), weights=part, **how)
             return replace(made, lapse=0.0).probabilities
 
+        def by_all(make: Callable[..., Chances] = attentive, d: int = d) -> FloatArray:
+            # nothing is left out: a few steps from the map of all answers find the best one
+            start = fitted.map.X[:, :d] if d <= own[0] else None
+            return make(np.ones(len(statements), dtype=bool), start)(statements)
+
         chances = held_out(statements, folds_of(fold), attentive)
-        found.append(HeldOut(chances, partial(_by_all, attentive, statements)))
+        found.append(HeldOut(chances, by_all))
     return max(found, key=lambda each: _likelihood(each.chances, weights))
-
-
-def _by_all(make: Callable[[BoolArray], Chances], statements: Statements) -> FloatArray:
-    return make(np.ones(len(statements), dtype=bool))(statements)
 
 
 def _likelihood(chances: FloatArray, weights: FloatArray | None) -> float:
@@ -415,8 +418,9 @@ def error_rate_of(
         others.append(other)
         who, never = (None if x is None else x[clear] for x in (rater, careless))
         highs.append(other + _margin(error, wrong, who, never))
-    high = float(max(highs))
-    return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
+    low, high = sorted((low, float(max(highs))))
+    middle = (least + max(least, min(others))) / 2
+    return Rate(float(np.clip(middle, low, high)), low, high)
 
 
 def _margin(
