@@ -157,6 +157,13 @@ class Answers:
                 parameter="cluster",
             )
 
+    @classmethod
+    def read_before(cls, statements: Statements, reading: Reading) -> Answers:
+        """Statements, with what was understood of the files that they were once read from."""
+        found = cls(statements)
+        found._found = ReadTables(statements, {}, reading)
+        return found
+
     def __repr__(self) -> str:
         shown = self.source if self.in_files else type(self.source).__name__
         return f"Answers({shown!r})"

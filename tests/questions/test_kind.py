@@ -75,3 +75,14 @@ def test_an_assumed_kind_is_a_caution(tmp_path):
     file.write_text("a,b,c\nb,c,d\nd,a,b\n" * 3)
     assert "kind central is assumed" in tl.reliability(tl.Answers(file)).cautions[0].what
     assert "caution: the data do not say which question" in run("describe", file).stderr
+
+
+def test_a_saved_fit_remembers_that_the_kind_was_assumed(tmp_path):
+    file, fit = tmp_path / "a.csv", tmp_path / "a.fit"
+    file.write_text("".join("o{},o{},o{}\n".format(*row) for row in drawn_answers("odd").triples))
+    run("fit", file, "-o", fit)
+    assert "fit kind odd" in run("medoid", fit).stderr
+    assert "the answers fit kind odd" in tl.load(fit).reliability().cautions[0].what
+    run("fit", file, "--kind", "odd", "-o", fit)
+    assert "kind" not in run("medoid", fit).stderr
+    assert tl.load(fit).kind_doubt is None

@@ -58,7 +58,8 @@ def command(answers: options.Answers, out: Output) -> None:
         return
     if out.path != "-":
         told = reading is None or reading.kind_told
-        assumed = "" if told else " (assumed; change it with --kind)"
+        change = "; change it with --kind" if answers.in_files else ""
+        assumed = "" if told else f" (assumed{change})"
         collected = _collected(summary)
         collected["kind"] += assumed
         print_facts(({} if reading is None else _read(reading)) | collected)

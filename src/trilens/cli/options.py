@@ -542,7 +542,12 @@ def statement_options(
         stored = _of_fit(file)
         if stored is not None:
             _refuse(answers, _READING_NAMES, "a fit")
-            return command(answers=stored, **rest)
+            if reported:
+                say_first(lambda: tell_kind(stored))
+            result = command(answers=stored, **rest)
+            sys.stdout.flush()
+            _report_fit(stored, quiet or not reported)
+            return result
         if answers.in_counts:
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
         if reported:
@@ -603,12 +608,26 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
 def tell_kind(answers: Answers) -> None:
     """Say that a kind is assumed, and what speaks against it: before anything that rests on it."""
     from trilens.maps.kind import doubt_kind
-    from trilens.statements.reading import Reading
+    from trilens.statements.reading import Reading, assumed_kind
 
+    if answers.fitted is not None and not answers.in_files:  # FILE is a fit
+        doubt = answers.fitted.kind_doubt
+        if doubt is not None:
+            caution(f"{assumed_kind(answers.fitted.kind, *doubt)}; then fit the answers again")
+        return
     if isinstance(answers.known, Reading):
         doubt_kind(answers)
     if isinstance(answers.known, Reading) and answers.known.caution is not None:
         caution(answers.known.caution)
+
+
+def _report_fit(answers: Answers, quiet: bool) -> None:
+    """Say what is to be known of the answers of a fit, as of a file."""
+    from trilens.statements.reading import Reading
+
+    say_first()
+    if isinstance(answers.known, Reading) and not quiet:
+        tell_doubts(answers.known)
 
 
 def tell_doubts(reading: Reading) -> None:
@@ -712,7 +731,9 @@ def _of_fit(file: str) -> Answers | None:
     from trilens.answers import Answers
 
     fitted = load(file)
-    answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
+    answers = fitted.source
+    if not isinstance(answers, Answers):
+        answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
     answers.fitted = fitted
     return answers
 

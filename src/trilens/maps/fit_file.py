@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray
+from trilens.answers import Answers
 from trilens.errors import FormatError
 from trilens.files.output import atomic_write
 from trilens.files.source import PathLike, checked_path, one_line
-from trilens.kinds import KINDS
+from trilens.kinds import KINDS, Kind
 from trilens.maps.features import Block, Features
 from trilens.maps.fitted import Fit
 from trilens.maps.fitting import How, Raters
@@ -32,6 +33,7 @@ from trilens.maps.rater_weights import RaterWeights
 from trilens.maps.selection import HeldOutScores, MapSettings
 from trilens.maps.support import Support
 from trilens.statements import Statements
+from trilens.statements.reading import Reading, about_copies
 from trilens.statements.value import COLUMNS
 from trilens.study_design import Design
 
@@ -76,6 +78,7 @@ def save_fit(fitted: Fit, path: PathLike) -> None:
         "held": given is not None,
         "support": inner.support.reason,
         "lapse_interval": list(inner.lapse_interval),
+        "kind_doubt": inner.kind_doubt,
     }
     if inner.map.names is not None:
         arrays["names"] = np.array(inner.map.names, dtype=np.str_)
@@ -142,7 +145,7 @@ def load(path: PathLike) -> Fit:
     arrays = _read(name)
     header = _header(arrays, name)
     try:
-        return _restored(header, arrays)
+        return _restored(header, arrays, name)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise FormatError(f"{name}: a damaged fit: {one_line(error, 80)}; save it anew") from error
 
@@ -161,18 +164,20 @@ def is_fit(path: Any) -> bool:
         return False
 
 
-def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
+def _restored(header: dict[str, Any], arrays: dict[str, AnyArray], file: str) -> Fit:
     X = np.asarray(arrays["X"], dtype=np.float64)
     n = len(X)
     names = tuple(arrays["names"].tolist()) if "names" in arrays else None
     model = Map(X, names=names, **{name: header[name] for name in _OF_MAP})
     rank = arrays["rank"].astype(np.int64)
     of_given = None if names is None else tuple(names[i] for i in rank.tolist())
-    given = None
+    given, doubt = None, header.get("kind_doubt")  # older files have none
     stored: dict[str, Any] = {
         "support": Support(header["support"]),
         "lapse_interval": tuple(header["lapse_interval"]),
+        "kind_doubt": doubt,
     }
+    source: Answers | Statements | None = None
     if header["held"]:
         columns: dict[str, Any] = {
             key.removeprefix("column_"): array
@@ -181,6 +186,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         }
         given = Statements(arrays["triples"], n, names=of_given, kind=header["kind"], **columns)
         sample, _ = in_own_order(given)
+        source = given if doubt is None else _doubted(given, doubt, file)
     else:
         sample = Statements(
             arrays["sample"],
@@ -228,7 +234,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
     found = Fit(
         model,
         arrays["asked"].astype(np.int64),
-        given,
+        source,
         sample if given is not None else None,
         sample,
         How(**header["how"]),
@@ -241,6 +247,27 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Fit:
         stored=stored,
     )
     return found.among(given, of_given, rank)
+
+
+def _doubted(given: Statements, doubt: tuple[Kind | None, str], file: str) -> Answers:
+    """The answers of a fit whose kind was assumed, so that whatever is asked of it says so."""
+    reading = Reading(
+        files=(file,),
+        kind=given.kind,
+        kind_told=False,
+        columns={},
+        left_out=(),
+        header=True,
+        rows=len(given),
+        objects=given.n_objects,
+        raters=None if given.raters is None else len(set(given.raters.tolist()) - {""}),
+        fits=doubt[0],
+        doubt=doubt[1],
+        concerns=tuple(about_copies(given)),
+    )
+    answers = Answers.read_before(given, reading)
+    answers.kind_judged = True
+    return answers
 
 
 def _add_features(features: Features | None, arrays: dict[str, AnyArray]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, StatementError
-from trilens.kinds import n_answers, wrong_by_chance
+from trilens.kinds import Kind, n_answers, wrong_by_chance
 from trilens.maps.comparisons import violations, weighted_violations
 from trilens.maps.descent import part_of
 from trilens.maps.draws import (
@@ -63,6 +63,7 @@ from trilens.maps.support import Support, support_of
 from trilens.statements import Statements, as_statements
 from trilens.statements.columns import numbers_or_text
 from trilens.statements.combine import side_pairs
+from trilens.statements.reading import Reading
 from trilens.study_design import Design, design
 from trilens.words import against_the_map, little_to_conclude
 
@@ -250,6 +251,14 @@ class Fit:
         if self.base is None or self.rank is None:
             return self, np.arange(self.n_objects)
         return self.base, self.rank
+
+    @_fact()
+    def kind_doubt(self) -> tuple[Kind | None, str] | None:
+        """Where the kind was assumed, which other one fits the answers, and why; else None."""
+        if not isinstance(self.source, Answers) or not self.source.kind_assumed:
+            return None
+        reading = self.source.known
+        return (reading.fits, reading.doubt) if isinstance(reading, Reading) else (None, "")
 
     @_fact()
     def design(self) -> Design:
