@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from operator import eq
 from pathlib import PurePosixPath
@@ -52,7 +53,16 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
             return named_table(source.label, table_of_columns(found))
     answered = _next_answers(found)
     if answered:
-        return _with_notes(source, table_of_columns(answered[0]), answered[1])
+        columns, note = answered
+        negative = [
+            i
+            for i, cell in enumerate(columns.get("seconds", ()))
+            if isinstance(cell, int | float) and cell < 0
+        ]
+        for i in negative:
+            columns["seconds"][i] = None
+        table = _with_notes(source, table_of_columns(columns), note)
+        return replace(table, negative_times=len(negative))
     unread: list[str] = []
     if isinstance(found, dict):
         voted = _matrices(found)

@@ -105,10 +105,12 @@ def first_values(rows: Sequence[Sequence[str]], i: int) -> list[str]:
 def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> list[str]:
     """The lines to fill in, with what is known of the columns: the one or the other.
 
-    >>> to_fill_in(["x", "ref", "who"], {"anchor": 1})
+    >>> to_fill_in(["x", "ref", "y", "z", "who"], {"anchor": 1})
     ['chosen=?,anchor=ref,shown_1=?,shown_2=?,rater=?']
     >>> to_fill_in(["picked", "x", "y", "who"], {"chosen": 0, "rater": 3})
     ['chosen=picked,other_1=x,other_2=y,rater=who']
+    >>> to_fill_in(["central", "x", "y"], {"central": 0})
+    ['central=central,other_1=x,other_2=y']
     >>> to_fill_in(["1", "2", "3", "4"], {})
     ['chosen=?,other_1=?,other_2=?,rater=?', 'chosen=?,shown_1=?,shown_2=?,shown_3=?']
     """
@@ -126,7 +128,7 @@ def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> list[str]:
     elif "anchor" in at:
         lines = [["chosen", "anchor", "shown_1", "shown_2", "rater"]]
     elif n == 3 and "shown_1" not in at:
-        lines = [["chosen", *others, *(["rater"] if "rater" in at else [])]]
+        lines = [["chosen", *others, "rater"]]
     elif n == 4 and not {"rater", "shown_1"} & at.keys():
         lines = [["chosen", *others, "rater"], ["chosen", *SHOWN]]
     return [_filled_in(names, at, line) for line in lines]
@@ -136,6 +138,9 @@ def _filled_in(names: Sequence[str], at: Mapping[str, int], wanted: Sequence[str
     """The line; where as many columns are left as objects that are asked for alike, with them."""
     left = [i for i in range(len(names)) if i not in at.values()]
     lacking = [role for role in wanted if role not in at]
+    if "rater" in lacking and len(left) < len(lacking):  # none is left for it
+        lacking.remove("rater")
+        wanted = [role for role in wanted if role != "rater"]
     alike = all(role.startswith("other_") for role in lacking) and len(lacking) == len(left)
     known = dict(at) | dict(zip(lacking, left, strict=True)) if alike else at
     return ",".join(

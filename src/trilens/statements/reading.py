@@ -526,6 +526,14 @@ def _about_counts(table: AnswerTable, unused: Sequence[int]) -> Iterator[Concern
 
 
 def _about_times(found: Pass) -> Iterator[Concern]:
+    negative = found.of.table.negative_times
+    if negative:
+        yield Concern(
+            "times",
+            f"{counted(negative, 'response time')} {'is' if negative == 1 else 'are'} below zero.",
+            "Clocks were set while people answered.",
+            "These times are taken as unknown; the answers are used.",
+        )
     if found.slow is not None:
         name = _column(found.of, found.of.layout.others["seconds"])
         yield Concern(

@@ -50,7 +50,7 @@ from trilens.statements.cells import (
     written_times,
     wrong_type,
 )
-from trilens.statements.columns import REASONS, is_reason, one_line, quoted
+from trilens.statements.columns import REASONS, SKIP_BAD, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
 from trilens.statements.names import FILL_IN, ObjectList, is_decimal, is_missing, nameless
 from trilens.statements.positions import Positions, find_positions
@@ -164,6 +164,8 @@ class NamedTable:
     counted: str = ""
     #: What to do if the answers are in another part of the file, such as another sheet.
     elsewhere: str = ""
+    #: How many times below zero are taken as unknown.
+    negative_times: int = 0
 
     @cached_property
     def first(self) -> Sequence[Sequence[str]]:
@@ -543,7 +545,7 @@ class Pass:
         at = self._layout.others["seconds"]
         times: list[Any] = []
         for rows in self.of.table.read(Request({at: "time"}, block_bytes=8 * ENOUGH)):
-            column = self._seconds(rows.table.column(0), self._layout.names[at], rows)
+            column = self._times(rows.table.column(0), self._layout.names[at])[0]
             times += column.chunks
             if sum(map(len, times)) >= ENOUGH:
                 break
@@ -634,7 +636,7 @@ class Pass:
         if wrong.any():
             row = int(wrong.argmax())
             cell = str(column[row].as_py())
-            why = " is not a number of seconds; correct it or leave the cell empty"
+            why = f" is not a number of seconds; correct it, leave the cell empty, or {SKIP_BAD}"
             if is_number(cell) and not cell.strip().startswith("-"):
                 why = ": some numbers have a decimal comma and some a point; write all with a point"
             seen = f"{quoted(cell)} in column {one_line(name, 40)}"
