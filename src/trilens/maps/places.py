@@ -284,6 +284,7 @@ def extended(M: Fit, new: NewObjects, placed: Places) -> Fit:
         stored={
             "lapse_interval": M.lapse_interval,
             "violations": M.violations,
+            "kind_doubt": M.kind_doubt,
             "place_cov": np.concatenate([M.place_cov, placed.covariance]),
         },
         base=None,
