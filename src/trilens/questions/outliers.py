@@ -46,7 +46,7 @@ MOST_TIED = 20
 
 @dataclass(frozen=True)
 class Outliers(Tabular):
-    """The least central objects, the least central first.
+    """The objects that fit the others least, the lowest score first.
 
     Attributes
     ----------
