@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -41,6 +42,7 @@ def test_results_show_themselves_in_two_lines(ask):
     assert first.startswith(type(ask(S)).__name__)
     assert ".to_frame()" in second
     assert max(len(first), len(second)) <= 220
+    assert re.search(r"\w…|…\w", first + second) is None, "cut inside a word"
 
 
 def test_a_summary_is_a_table():

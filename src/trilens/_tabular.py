@@ -68,8 +68,8 @@ class Tabular(ABC):
         columns = self.columns()
         n = len(next(iter(columns.values()), ()))
         rows = f"{counted(n, 'row')} of {', '.join(columns)}" if n else "no rows"
-        more = f"({shorten(rows, 60)}; .to_frame(), .to_dict())"
-        return f"{type(self).__name__}: {shorten(self._headline(), 180)}\n  {more}"
+        more = f"({_begun(rows, 60)}; .to_frame(), .to_dict())"
+        return f"{type(self).__name__}: {_begun(self._headline(), 180)}\n  {more}"
 
     def _headline(self) -> str:
         """What was found, in a line: by default the fields that are single values."""
@@ -169,6 +169,18 @@ def shorten(text: str, most: int = 24) -> str:
     while end and (combining(end[0]) or end[0] in "\u200d\ufe0e\ufe0f"):
         end = end[1:]
     return f"{text[: most - 1 - tail]}…{end}"
+
+
+def _begun(text: str, most: int) -> str:
+    """The first whole words of a text that is too long.
+
+    >>> _begun("rows of object, label, height", 20)
+    'rows of object, …'
+    """
+    if len(text) <= most:
+        return text
+    words = text[: most - 1].rpartition(" ")[0]
+    return f"{words} …" if words else shorten(text, most)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | None = None) -> str:

@@ -282,7 +282,7 @@ def caution(code: str, facts: dict[str, Any]) -> Said:
     """The sentences of a caution of `trilens.reliability`.
 
     >>> caution("kind", {"kind": "central", "fits": "odd", "doubt": "A map says so"})[2]
-    'Give the kind that was asked: --kind odd, or --kind central (in Python: kind=).'
+    'Give the kind that was asked: --kind odd, or --kind central (in Python: kind= of tl.Answers).'
     >>> caution("unclear", {"raters": 1, "unit": "round"})[0]
     '1 round does not fit the others.'
     """
@@ -328,7 +328,8 @@ def _kind(kind: str, fits: str | None = None, doubt: str = "") -> Said:
     return (
         what,
         "If another question was asked, every finding below is wrong.",
-        f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind=).",
+        f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind= of "
+        "tl.Answers).",
     )
 
 
@@ -889,10 +890,7 @@ CARELESS_SHARES = (
     "does; it holds only for {unit}s who see alike"
 )
 #: Two error rates: which one to report, and why they differ; said where each is printed.
-ERROR_RATE_OF_A_FIT = (
-    "this error rate is the map's; report that of trilens reliability, which allows for how raters "
-    "differ and for questions that are not clear, so that its interval is usually wider"
-)
+ERROR_RATE_OF_A_FIT = "this error rate is the map's; report that of trilens reliability"
 ERROR_RATE_TO_REPORT = (
     "report this error rate: it allows for how raters differ and for questions that are not clear, "
     "so that its interval is usually wider than that of trilens fit, which is the map's"

@@ -72,6 +72,7 @@ def test_raters_are_compared(tmp_path):
         ("embed FILE --distances d.csv --comparisons", 2, "cannot be used with --comparisons"),
         ("embed FILE --distances FILE", 1, "is an input file"),
         # before anything is fitted
+        ("fit FILE -o a.csv", 2, "a fit ends in .fit, not .csv"),
         ("analyze FILE --by planet --json", 1, "no column 'planet'"),
         ("analyze FILE --by odd --json", 1, "column 'odd' holds objects"),
     ],

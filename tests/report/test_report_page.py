@@ -119,6 +119,11 @@ def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
         ("classify", {"learnable": True, "contradicted": []}, "classes", "The labels agree with"),
         ("classify", {"learnable": False, "error": 1.0}, "classes", "The labels cannot be learned"),
         ("cluster.suggestion", {"n_clusters": 4, "p_value": 0.01}, "groups", "suggest four groups"),
+        ("medoid", {"candidates": ["shape-16"]}, "medoid", "No other object could be the most"),
+        (
+            *("outliers", {"outliers": [{"object": "shape-16", "score": -1.62}]}, "outliers"),
+            "shape-16 has the highest local outlier factor, 1.6",
+        ),
         ("outliers", {"outliers": []}, "outliers", "Farthest from the others"),
         ("outliers", {"outliers": [], "tail": ["shape-16"]}, "outliers", "into a long tail"),
         ("reliability", {"cautions": []}, "answers", "No fault was found"),

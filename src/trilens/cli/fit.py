@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -45,6 +46,8 @@ def command(
     assert out.path is not None
     if answers.fitted is not None:
         raise click.UsageError("FILE is a fit already; give the answers")
+    if Path(out.path).suffix.lower() not in ("", ".fit"):
+        raise click.UsageError(f"a fit ends in .fit, not {Path(out.path).suffix}")
     if n_components is not None:
         settings["n_components"] = n_components
     fitted = options.fit_answers(answers, random_state, features, **settings)

@@ -322,7 +322,7 @@ def _candidates(facts: Facts) -> Markup:
     level = fact("level", percent(m["level"]))
     listed_ = m["candidates"]
     if len(listed_) == 1:
-        return Markup("No other object could be ({} confidence).").format(level)
+        return Markup("No other object could be the most central ({} confidence).").format(level)
     if len(listed_) <= _MOST_NAMED:
         return Markup("With {} confidence, it is {}.").format(level, names(listed_, last="or"))
     number = fact("candidates", count(len(listed_), "object"))
@@ -524,7 +524,7 @@ def apart(facts: Facts) -> Markup:
         return Markup("Farthest out: {}.").format(
             names([row["object"] for row in o["outliers"]], 8)
         )
-    return Markup("{} is {:.1f} times as far from its neighbors as these are from theirs.").format(
+    return Markup("{} has the highest local outlier factor, {:.1f} (about 1 is usual).").format(
         capital(name(first["object"])), -first["score"]
     )
 
