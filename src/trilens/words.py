@@ -227,6 +227,14 @@ def how_matched(by_name: bool, names: Sequence[str]) -> str:
     return f"rows taken in the order of the objects: {few}"
 
 
+def fitted_to_these(model: str) -> str:
+    """That a model knows the answers that it is evaluated by."""
+    return (
+        f"{model} was fitted to these answers, so it is more accurate here than with new ones; "
+        f"for how well a map predicts, see trilens reliability"
+    )
+
+
 def few_raters(n_raters: int) -> str:
     """What intervals are about where raters are too few to stand for others."""
     same = "the same rater" if n_raters == 1 else "the same raters"

@@ -185,6 +185,13 @@ def test_a_fit_is_a_model_to_evaluate(folder):
     fitted, S = tl.load(folder / "study.fit"), tl.read_statements(folder / "old.csv")
     vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
     assert found["accuracy"] == pytest.approx(tl.evaluate(S, embedding=vectors).accuracy)
+    said = run("evaluate", folder / "old.csv", folder / "study.fit", "--no-align").stderr
+    assert "study was fitted to these answers" in said
+    drawn = tl.simulate_statements(fitted.map.X, 300, kind=S.kind, random_state=5)
+    new = tl.Statements(drawn.triples, names=fitted.names, kind=S.kind)
+    tl.write_statements(new, folder / "others.csv")
+    said = run("evaluate", folder / "others.csv", folder / "study.fit", "--no-align").stderr
+    assert "fitted to these answers" not in said
 
 
 def test_a_file_that_is_called_a_fit_is_never_a_table(folder, tmp_path):

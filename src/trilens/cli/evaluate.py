@@ -123,6 +123,8 @@ def _read(
     from trilens.files import read_statements
     from trilens.files.vectors import read_matched_matrix, read_vector_table
     from trilens.maps.fit_file import is_fit, load
+    from trilens.statements.combine import all_among
+    from trilens.words import fitted_to_these
 
     models: dict[str, dict[str, Any]] = {}
     taken: dict[str, tuple[str, bool]] = {}
@@ -132,6 +134,10 @@ def _read(
             fitted = load(file)
             taken[name] = f"a fit in {counted(fitted.map.n_components, 'dimension')}; ", True
             vectors = dict(zip(fitted.names, fitted.map.X, strict=True))
+            theirs = fitted.statements
+            both = () if theirs is None or not len(theirs) else (statements, theirs)
+            if both and (all_among(*both) or all_among(*both[::-1])):
+                note(f"caution: {fitted_to_these(name)}")
             models[name] = {"embedding": vectors, "metric": "euclidean"}
             continue
         table = read_vector_table(file, statements.names)

@@ -173,6 +173,35 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
     )
 
 
+def all_among(some: Statements, others: Statements) -> bool:
+    """Whether all answers are among others, by the same raters where these are known.
+
+    >>> S = Statements([[0, 1, 2], [2, 0, 3], [2, 0, 3]], kind="central")
+    >>> all_among(S[1:], S), all_among(S, S[1:])
+    (True, False)
+    """
+    if some.kind != others.kind or not set(some.names) & set(others.names):
+        return False
+    of_whom = [part.raters for part in (some, others)]
+    known = all(raters is not None for raters in of_whom)
+    both = concatenate(
+        Statements(part.triples, part.n_objects, names=part.names, kind=part.kind)
+        for part in (some, others)
+    )
+    question, answer, _ = questions(both)
+    code = question * 3 + answer
+    if known:
+        names = np.concatenate([np.asarray(raters).astype(np.str_) for raters in of_whom])
+        different, rater = np.unique(names, return_inverse=True)
+        code = code * len(different) + rater
+    row = np.unique(code, return_inverse=True)[1]
+    size = int(row.max(initial=0)) + 1
+    m = len(some)
+    return bool(
+        (np.bincount(row[:m], minlength=size) <= np.bincount(row[m:], minlength=size)).all()
+    )
+
+
 def triple_codes(triples: AnyArray, n: int) -> IntArray:
     """One number for each triple of objects, in whatever order they stand."""
     low, middle, high = np.sort(triples, axis=1).astype(np.int64).T
