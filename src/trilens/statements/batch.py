@@ -153,7 +153,8 @@ class Batch:
             plain = number and not self.text_raters
             return numbers_in(column) if plain else texts_of(column, self.words)
         if role == "seconds":
-            return numbers_in(column) / 1000 if self.milli else numbers_in(column)
+            seconds = numbers_in(column) / 1000 if self.milli else numbers_in(column)
+            return np.where(np.isinf(seconds), np.nan, seconds)
         if role == "place":
             return self._known_places(column, strict)
         if role == "reason":
