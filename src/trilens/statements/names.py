@@ -341,7 +341,9 @@ class Names:
         self._order: list[AnyArray] = []
         self._ids: dict[str, int] = {}
         self._known = frozenset(known)
-        #: Where a negative integer first stood; it is a name only if some name is no integer.
+        #: Whether negative integers are among them.
+        self.may_be_negative = any(name.startswith("-") for name in self._known)
+        #: Where another one first stood; it is a name only if some name is no integer.
         self._doubtful: dict[str, str] = {}
 
     def add(self, batch: Batch) -> None:
@@ -395,7 +397,7 @@ class Names:
                 continue
             if is_missing(name) and name not in self._known:
                 raise batch.refused(known=self._known)
-            if name.startswith("-") and is_integer(name):
+            if name.startswith("-") and is_integer(name) and name not in self._known:
                 self._doubtful[name] = batch.place(row)
             self._ids[name] = len(self._ids)
 
