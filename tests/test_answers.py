@@ -195,3 +195,34 @@ def test_raters_are_not_lost_by_counting(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "COUNTED_BYTES", 1)
     assert isinstance(read_or_count(Answers(tmp_path / "answers.csv"), enough=True), Statements)
     assert isinstance(read_or_count(Answers(raters), enough=True), Statements)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_negative_integers_that_are_listed_are_names(tmp_path, ending):
+    file, names = tmp_path / f"answers.{ending}", ["-1", "0", "1"]
+    table = pd.DataFrame({"central": [-1, 1], "other_1": [0, 0], "other_2": [1, -1]})
+    table.to_csv(file, index=False) if ending == "csv" else table.to_parquet(file)
+    found = Answers(file, objects=names).count()
+    assert found.names == Answers(file, objects=names).read().names == tuple(names)
+    assert found.first.tolist() == [1, 0, 1]
+    with pytest.raises(TrilensError, match="the object id -1 is negative"):
+        Answers(file).count()
+
+
+@pytest.mark.parametrize("way", [Answers.read, Answers.count])
+def test_what_is_not_used_is_looked_at_wherever_the_answers_lie(tmp_path, way):
+    file = tmp_path / "answers.csv"
+    file.write_text("central,other_1,other_2,reason\na,b,c,x\nb,c,d,\na,c,d,y\n")
+    with pytest.raises(FormatError, match=r"no row has 'z' .* the words are \(empty\), x, y"):
+        way(Answers(file, reason_random="z"))
+    file.write_text("central,other_1,other_2,cond\na,b,c,u\na,a,d,v\nb,c,d,u\n")
+    with pytest.raises(TrilensError, match="row 3: object 'a' appears twice"):
+        way(Answers(file, where="cond = u"))
+
+
+def test_chosen_questions_alone_have_a_map_and_no_shares(tmp_path):
+    file = tmp_path / "answers.csv"
+    file.write_text("central,other_1,other_2,reason\na,b,c,adaptive\nb,c,d,adaptive\n")
+    assert Answers(file).count_all().statements == 2
+    with pytest.raises(TrilensError, match="all 2 questions were chosen"):
+        Answers(file).count()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,42 @@ def test_the_same_from_counts(name: str) -> None:
     # statements know names and the design; what is counted of each object is the same
     counted = {*question.per_object, *question.per_row, *question.ids} - {"low", "high", "names"}
     same(*({key: facts[key] for key in counted & facts.keys()} for facts in (expected, found)))
+
+
+#: Which answers of a file are used.
+SELECTED: tuple[dict[str, Any], ...] = ({}, {"where": "cond = u"}, {"where": "seconds > 1"})
+
+
+@pytest.mark.parametrize("used", SELECTED)
+def test_a_file_is_the_same_in_memory_and_by_passes(
+    used: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the first answers are to chosen questions, under another condition, at times without end
+    S, file = study("central"), tmp_path / "answers.csv"
+    rows = [
+        [
+            *S[i],
+            ["random", "adaptive"][i < 20 or i % 3 == 0],
+            "vu"[i % 4 > 0],
+            ["inf", 2][i % 5 > 0],
+        ]
+        for i in range(len(S))
+    ]
+    head = ["central", "other_1", "other_2", "reason", "cond", "seconds"]
+    file.write_text("\n".join(",".join(map(str, row)) for row in [head, *rows]))
+
+    def road() -> tuple[tl.Fit, tl.Answers]:
+        return tl.fit(tl.Answers(file, **used)), tl.Answers(file, **used)
+
+    fit, held = road()
+    depths, counts, pairs = tl.lens_depth(held), tl.count_central(held), tl.count_pairs(held)
+    monkeypatch.setattr(answers_module, "STREAMED_BYTES", 0)
+    streamed, passed = road()
+    assert (streamed.n_answers, streamed.names) == (fit.n_answers, fit.names)
+    np.testing.assert_allclose(streamed.map.X, fit.map.X, atol=TOLERANCE)
+    assert tl.count_central(passed).names == counts.names == held.read().names
+    np.testing.assert_array_equal(tl.lens_depth(passed), depths)
+    np.testing.assert_array_equal(tl.count_pairs(passed).third, pairs.third)
 
 
 def test_reliability_is_the_same_in_any_order() -> None:

@@ -85,8 +85,8 @@ class Answers:
     counts_from, encoding, rater_from_name, questions, reason_random, skip_bad
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
-        Objects that only other answers name stay; of files too large to hold they are left out,
-        unless ``objects`` lists them.
+        Objects that only other answers name stay; of Parquet files that are counted they are left
+        out, unless ``objects`` lists them.
     exclude_raters : str or list of str
         Leave out these raters (rounds, where no raters are known).
     min_seconds : float, optional
@@ -150,6 +150,7 @@ class Answers:
         self._found: ReadTables | None = None
         self._selection: Selection | None = None
         self._counted: Counted | None = None
+        self._counted_all: Counted | None = None
         self._last_counted: Counted | None = None
         if cluster is not None and not self.in_files:
             raise ParameterError(
@@ -255,8 +256,9 @@ class Answers:
     @property
     def n_statements(self) -> int:
         """How many answers are used."""
-        found = read_or_count(self, enough=True)
-        return found.statements if isinstance(found, Counted) else len(found)
+        if self.held and not self.in_counts and not self.countable:
+            return len(self.read())
+        return self.count_all().statements
 
     @cached_property
     def everything(self) -> Answers:
@@ -425,28 +427,50 @@ class Answers:
             return self._stored_counts(pairs)
         if not self.in_files or self._by_rater:
             return counted(self.read().at_random(), pairs=pairs, labels=labels)
-        plain, first = not pairs and labels is None, self._counted
+        plain, every = not pairs and labels is None, self._counted_all
+        if self._counted is None and every is not None and not every.chosen:
+            self._counted = every
         if plain and self._counted is not None:
             return self._counted
-        found = count_files(
-            self.source,
+        found = self._count_files(
             pairs=pairs,
             labels=labels,
-            where=self.where,
             n_threads=n_threads,
             cluster=self.cluster if cluster is None else cluster,
             checkpoint=checkpoint,
             first=self._counted,
             progress=progress,
             tell=tell,
-            **(self.options | {"skip_bad": bool(self.skip_bad)}),
         )
-        self._last_counted = found
-        if self.kind_assumed and found is not first:
-            text = str(TrilensError(f"{self.source}: {assumed_kind(found.kind)}"))
-            warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
         if plain:
             self._counted = found
+        return found
+
+    def count_all(
+        self, *, n_threads: int | None = None, progress: Progress | None = None
+    ) -> Counted:
+        """The counts of all answers, of which a map is made; no shares are made of these.
+
+        `count` leaves out those to questions that earlier answers chose.
+        """
+        if self.in_counts or not self.in_files or self._by_rater:
+            return self._stored_counts(False) if self.in_counts else counted(self.read())
+        if self._counted_all is None:
+            known = self._counted
+            if known is None or known.chosen:
+                how = {"n_threads": n_threads, "cluster": self.cluster, "progress": progress}
+                known = self._count_files(chosen=True, **how)
+            self._counted_all = known
+        return self._counted_all
+
+    def _count_files(self, **how: Any) -> Counted:
+        told = self._last_counted is not None
+        options = self.options | {"skip_bad": bool(self.skip_bad)}
+        found = count_files(self.source, where=self.where, **how, **options)
+        self._last_counted = found
+        if self.kind_assumed and not told:
+            text = str(TrilensError(f"{self.source}: {assumed_kind(found.kind)}"))
+            warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
         return found
 
     def column(self, name: str) -> AnyArray:

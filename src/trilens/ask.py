@@ -269,7 +269,7 @@ def counts_of(given: Answers | Statements, *, pairs: bool) -> Statements | Count
 def is_enough(given: Answers | Statements) -> bool:
     """Whether there are enough answers, and objects, for a map."""
     if isinstance(given, Answers) and not given.held:
-        counts = given.count()
+        counts = given.count_all()
         n, m = counts.n_objects, counts.statements
     else:
         held = given.read() if isinstance(given, Answers) else given

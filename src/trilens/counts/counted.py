@@ -29,6 +29,8 @@ from trilens.statements import Kind, Statements, StatementsLike, Summary, as_sta
 
 #: Of the rows and files that were left out so many are kept in words.
 MOST_SKIPPED = 100
+#: Of the words for why questions were asked, beside those that were looked for.
+MOST_WORDS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,12 @@ class Counted(Summable):
     skipped : tuple of str
         What was left out as no statement, or as no file of them: the first hundred, in words.
     n_skipped : int
+    chosen : int
+        How many answers were to questions that earlier answers chose: these are not counted,
+        unless for a map.
+    reasons : tuple of str
+        The words for why questions were asked, where ``reason_random`` names some: these, and a
+        few others.
     files : tuple of (str, str)
         The files that a followed folder had, each with what changes when it does.
 
@@ -74,6 +82,8 @@ class Counted(Summable):
     class_names: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     n_skipped: int = 0
+    chosen: int = 0
+    reasons: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -109,11 +119,16 @@ class Counted(Summable):
         if not isinstance(other, Counted):
             return NotImplemented
         skipped = (self.skipped + other.skipped)[:MOST_SKIPPED]
-        n_skipped = self.n_skipped + other.n_skipped
-        files = self.files + other.files
+        told: dict[str, Any] = {
+            "skipped": skipped,
+            "n_skipped": self.n_skipped + other.n_skipped,
+            "chosen": self.chosen + other.chosen,
+            "reasons": tuple(sorted({*self.reasons, *other.reasons})),
+            "files": self.files + other.files,
+        }
         for one, another in ((self, other), (other, self)):
             if not one.n_objects:  # nothing could be read: not even the kind is known
-                return replace(another, skipped=skipped, n_skipped=n_skipped, files=files)
+                return replace(another, **told)
         require_same_kind(self.kind, other.kind)
         for what in ("pairs", "classes"):
             if (getattr(self, what) is None) != (getattr(other, what) is None):
@@ -131,8 +146,7 @@ class Counted(Summable):
             what: None if getattr(a, what) is None else getattr(a, what) + getattr(b, what)
             for what in ("statements", "first", "rest", "near", "pairs", "classes")
         }
-        told = {"known_names": names, "skipped": skipped, "n_skipped": n_skipped, "files": files}
-        return replace(a, **(sums | told))
+        return replace(a, **(sums | told), known_names=names)
 
     def summary(self) -> Summary:
         """What `Statements.summary` says; what counts do not know is None."""

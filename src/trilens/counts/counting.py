@@ -16,7 +16,9 @@ from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition, Plan, count_partition, partitions
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.files.source import PathLike, filesystem, is_url, sources, told
+from trilens.statements.columns import none_at_random
 from trilens.statements.names import ADD_IT, ObjectList
+from trilens.statements.reading import refuse_unseen
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
 _TASK_BYTES = 1 << 25
@@ -40,6 +42,7 @@ def count_files(
     *,
     pairs: bool = False,
     labels: Mapping[str, str] | None = None,
+    chosen: bool = False,
     n_threads: int | None = None,
     cluster: Any = None,
     checkpoint: PathLike | None = None,
@@ -55,7 +58,8 @@ def count_files(
     and the counts of partitions are merged by name in the order of the files. Pairs and
     classes need the ids beforehand and take a second pass, the only one where ``first``, the counts
     without them, is given. The counts are the same, bit for bit, whatever the threads, the cluster
-    and the checkpoints. The parameters are those of `Answers` and `Answers.count`.
+    and the checkpoints. The parameters are those of `Answers` and `Answers.count`; ``chosen``
+    counts answers to questions that earlier answers chose too.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -65,7 +69,7 @@ def count_files(
     >>> counts.names, counts.central.singled.tolist()
     (('cat', 'dog', 'fox', 'owl', 'emu'), [2, 0, 0, 1, 0])
     """
-    plan = Plan.of(**reading)
+    plan = replace(Plan.of(**reading), chosen=chosen)
     counts_from = reading.get("counts_from")
     run = _Run(partitions(source), checkpoint, open_engine(cluster, n_threads))
     second = pairs or labels is not None
@@ -96,13 +100,17 @@ def count_files(
 
 
 def _refuse_nothing(found: Counted, plan: Plan, part: Partition) -> None:
-    if plan.where and not found.statements:
+    if found.n_objects:
+        refuse_unseen(set(found.reasons), plan.options.reason_random)
+    if plan.where and not found.statements and not found.chosen:
         raise ParameterError(
             f"no answers are left where {' and '.join(plan.where)}; drop a condition",
             parameter="where",
         )
     # a typed table may be empty on purpose, as where it is read
     if found.n_objects or found.n_skipped:
+        if found.chosen and not found.statements:
+            raise StatementError(none_at_random(found.chosen))
         return
     if part.path == "-" or sources(part.path)[0].format == "text":
         raise FormatError(f"{part.path} has no statements; it needs one row for each")

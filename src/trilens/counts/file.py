@@ -159,6 +159,8 @@ def to_bytes(counts: Counted) -> bytes:
         "class_names": list(counts.class_names),
         "skipped": list(counts.skipped),
         "n_skipped": counts.n_skipped,
+        "chosen": counts.chosen,
+        "reasons": list(counts.reasons),
         "files": [list(pair) for pair in counts.files],
     }
     facts["checksum"] = _checksum(facts, arrays)
@@ -194,6 +196,9 @@ def from_bytes(data: bytes, label: str) -> Counted:
             class_names=tuple(facts["class_names"]),
             skipped=tuple(facts["skipped"]),
             n_skipped=int(facts["n_skipped"]),
+            # older files do not tell
+            chosen=int(facts.get("chosen", 0)),
+            reasons=tuple(facts.get("reasons", ())),
             files=tuple((str(path), str(stamp)) for path, stamp in facts["files"]),
         )
         if facts["kind"] not in KINDS or len(found.rest) != n or len(names or found.first) != n:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from trilens._typing import AnyArray, Int32Array
-from trilens.counts.counted import MOST_SKIPPED, Counted
+from trilens.counts.counted import MOST_SKIPPED, MOST_WORDS, Counted
 from trilens.counts.file import VERSION
 from trilens.counts.tally import KnownTally, Tally
 from trilens.errors import FormatError, StatementError, TrilensError
@@ -34,7 +34,15 @@ from trilens.files.source import (
     stamp_of,
 )
 from trilens.kinds import Kind
-from trilens.statements.batch import Batch, Checks, Fault, checks_of, sound, statements_of
+from trilens.statements.batch import (
+    Batch,
+    Checks,
+    Fault,
+    checks_of,
+    distinct,
+    sound,
+    statements_of,
+)
 from trilens.statements.columns import as_list
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames, ObjectList
@@ -159,6 +167,8 @@ class Plan:
     labels: Int32Array | None = field(default=None, repr=False)
     class_names: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
+    #: Whether answers to questions that earlier answers chose are used too: a map is made of all.
+    chosen: bool = False
     #: Called with the bytes of text that were read, within this process alone.
     told: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
 
@@ -199,6 +209,7 @@ class Plan:
             self.pairs,
             None if self.labels is None else self.labels.tolist(),
             self.class_names,
+            self.chosen,
             *self.where,
         ]
         return hashlib.sha256(json.dumps(said).encode()).digest()
@@ -254,14 +265,26 @@ def _count(partition: Partition, plan: Plan) -> Counted:
             tally = KnownTally(kind, objects, plan.pairs, plan.labels, plan.class_names)
         skipped = _Skipped()
         rows = _pass(table, partition, plan)
+        chosen, words = 0, set[str]()
         for batch in _batches(rows, plan):
+            if plan.options.reason_random:
+                words.update(distinct(batch.others["reason"]))
             kept = _sound(batch, table, plan, skipped)
-            if len(kept):
-                tally.add(kept)
+            if not len(kept):
+                continue
+            late = kept.chosen()
+            chosen += int(late.sum())
+            tally.add(kept if plan.chosen else kept.without(late))
         if plan.skip_bad:
             skipped.add(rows.faults)
         skipped.set_aside(rows)
-        found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
+        found = replace(
+            tally.result(),
+            chosen=chosen,
+            reasons=_told(words, plan, rows.every),
+            skipped=tuple(skipped.words),
+            n_skipped=skipped.n,
+        )
         total = found if total is None else total + found
     assert total is not None
     return total
@@ -269,10 +292,11 @@ def _count(partition: Partition, plan: Plan) -> Counted:
 
 def each_batch(
     partition: Partition, plan: Plan, *, raters: bool = False
-) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
-    """The kind, the three columns of ids and the raters of some rows; the objects are known.
+) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None, AnyArray | None]]:
+    """The kind, the three columns of ids, and of some rows; the objects are known.
 
-    Raters are None where they are not asked for, or not known.
+    Then come the raters, None where they are not asked for or not known, and which questions
+    earlier answers chose, None where they did not.
     """
     objects = plan.known_objects
     assert objects is not None, "a first pass finds the objects"
@@ -283,13 +307,16 @@ def each_batch(
         checked = plan.names is None and table.layout.form == "statement" and not plan.skip_bad
         for batch in _batches(_pass(table, partition, plan, fields), plan):
             kept = batch if checked and batch.integers else _sound(batch, table, plan)
+            late = kept.chosen()
+            kept = kept.asked_for() if plan.chosen else kept.without(late).asked_for()
             if not len(kept):
                 continue
             who = kept.known("rater") if "rater" in kept.others else None
-            if checked and batch.integers:
-                yield kind, batch.arrays(), who
+            why = kept.chosen() if late.any() and plan.chosen else None
+            if checked and kept.integers:
+                yield kind, kept.arrays(), who, why
             else:
-                yield kind, list(statements_of(kept, objects, kind).triples.T), who
+                yield kind, list(statements_of(kept, objects, kind).triples.T), who, why
     refuse_changed(partition)
 
 
@@ -312,6 +339,8 @@ def _pass(table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence
         # of bad rows that are skipped, those are too whose time or place is none
         fields=[*fields, "reason", *(("seconds", "place") if plan.skip_bad else ())],
         where=[Condition.of(text) for text in plan.where],
+        # of row groups some are not even read, so that what they name is not known
+        every=not table.table.has_groups,
         integers=table.stored is None or table.stored.integers,
         block_bytes=BLOCK_BYTES,
         groups=RowGroups(partition.start, partition.stop, partition.first_row, _ROWS),
@@ -319,15 +348,20 @@ def _pass(table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence
 
 
 def _batches(rows: Pass, plan: Plan) -> Iterator[Batch]:
-    # shares of answers to questions that earlier answers chose are biased
-    batches = (batch.at_random() for batch in rows)
     if rows.of.table.has_groups:
-        yield from batches
+        yield from rows
         return
-    for batch in ahead(batches):
+    for batch in ahead(rows):
         yield batch
         if plan.told is not None:
             plan.told(BLOCK_BYTES)
+
+
+def _told(words: set[str], plan: Plan, every: bool) -> tuple[str, ...]:
+    """Of the words for why a question was asked, those that are looked for and a few others."""
+    wanted = set(plan.options.reason_random)
+    found = wanted if plan.where and not every else wanted & words
+    return (*sorted(found), *sorted(words - wanted)[:MOST_WORDS])
 
 
 @dataclass

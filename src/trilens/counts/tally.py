@@ -28,6 +28,8 @@ class Tally:
     appearance. So no first pass over the file is needed: whoever merges tallies aligns them by
     name.
 
+    Rows that are not asked for are not counted, but what they name are objects too.
+
     Without ``keep_order`` the order in which integers first appear is not kept: columns of a type
     that can hold nothing else need none, as their names are put in numerical order.
     """
@@ -37,12 +39,15 @@ class Tally:
         self._names = _Growing(known)
         self._by_value = _Places()
         self._by_id = _Places()
+        #: Of rows that are not asked for.
+        self._aside = _Places()
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
         if self._has_values(batch):
-            for start, columns in batch.pieces():
-                self._add_values(columns, batch, start)
+            if batch.meant is not None:
+                self._add_values(batch.take(np.flatnonzero(~batch.meant)), self._aside)
+            self._add_values(batch.asked_for(), self._by_value)
             return
         batch = batch.as_text()
         self._names.add(batch)
@@ -55,6 +60,7 @@ class Tally:
         else:
             ids = batch.to_statements(ids, self.kind, len(names), tuple(names)).triples
         self._by_id.grow(len(names))
+        ids = ids if batch.meant is None else ids[batch.meant]
         counted = self._by_id.add([ids[:, j] for j in range(3)])
         assert counted == len(ids), "ids were checked before"
 
@@ -66,36 +72,45 @@ class Tally:
             if self._names.integers:
                 self._names.add(batch)
             return self._names.integers
-        return max(int(column.max(initial=0)) for column in batch.arrays()) < TABLE_LIMIT
+        columns = batch.arrays()
+        if self._names.may_be_negative and min(int(x.min(initial=0)) for x in columns) < 0:
+            return False
+        return max(int(column.max(initial=0)) for column in columns) < TABLE_LIMIT
 
-    def _add_values(self, columns: Sequence[AnyArray], batch: Batch, offset: int) -> None:
-        """Count rows of integers, from row ``offset`` of the batch on."""
-        start, m = 0, len(columns[0])
-        while start < m:
-            start += self._by_value.add([column[start:] for column in columns])
-            if start < m:
-                row = [int(column[start]) for column in columns]
-                if min(row) < 0:
-                    raise negative(batch.place(offset + start), str(min(row)))
-                if len(set(row)) < 3:
-                    x, y, z = row
-                    raise StatementError(
-                        f"{batch.place(offset + start)}: object {str(x if x in (y, z) else y)!r} "
-                        f"appears twice in one statement; a statement names three different objects"
-                    )
-                self._by_value.grow(max(row) + 1)
+    def _add_values(self, batch: Batch, into: _Places) -> None:
+        """Count rows of integers."""
+        for offset, columns in batch.pieces():
+            start, m = 0, len(columns[0])
+            while start < m:
+                start += into.add([column[start:] for column in columns])
+                if start < m:
+                    row = [int(column[start]) for column in columns]
+                    self._refuse(row, batch.place(offset + start))
+                    into.grow(max(row) + 1)
+
+    def _refuse(self, row: Sequence[int], place: str) -> None:
+        """Refuse a row of integers that is no statement."""
+        if min(row) < 0:
+            raise negative(place, str(min(row)))
+        if len(set(row)) < 3:
+            x, y, z = row
+            raise StatementError(
+                f"{place}: object {str(x if x in (y, z) else y)!r} appears twice in one "
+                f"statement; a statement names three different objects"
+            )
 
     def result(self) -> Counted:
         """What was counted."""
-        values = np.flatnonzero(self._by_value.total.any(axis=0))
+        values = np.union1d(self._by_value.seen(), self._aside.seen())
+        self._by_value.grow(int(values.max(initial=-1)) + 1)
         plain = len(values) == 0 or values[-1] == len(values) - 1
         names = None if plain else tuple(map(str, values.tolist()))
         found = self._by_value.counted(self.kind, names, values)
-        if not self._by_id.statements:
+        seen = self._names.listed()
+        if not seen:
             return found
         # integers that were not put down as they came are all there is: in numerical order
         objects = self._names.objects(() if self._keep_order else list(map(str, values.tolist())))
-        seen = self._names.listed()
         found += self._by_id.counted(self.kind, tuple(seen), np.arange(len(seen)))
         return replace(
             found.among(objects.known_names, objects.n_objects), known_names=objects.known_names
@@ -116,6 +131,10 @@ class _Places:
         counted = count(columns, self.total)
         self.statements += counted
         return counted
+
+    def seen(self) -> IntArray:
+        """The ids that stand in statements."""
+        return np.flatnonzero(self.total.any(axis=0))
 
     def grow(self, size: int) -> None:
         """Make room for so many ids."""
@@ -195,7 +214,7 @@ class KnownTally:
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch, now or with those to come."""
-        self._waiting.append(statements_of(batch, self._objects, self.kind))
+        self._waiting.append(statements_of(batch.asked_for(), self._objects, self.kind))
         at_once = _PAIR_ROWS if self._with_pairs or self._labels is not None else 0
         if sum(map(len, self._waiting)) >= at_once:
             self._flush()

@@ -259,7 +259,7 @@ def sweep(part: StreamPart, plan: Plan | None, model: Map, salt: int, n_draws: i
     sums, expected = np.zeros((n, d + d * (d + 1) // 2)), np.zeros((n, 2))
     signed = np.zeros((n, d + 1, n_draws), dtype=np.float32)
     loss = 0.0
-    for _, (a, b, c), _ in batches(part, plan):
+    for _, (a, b, c), *_ in batches(part, plan):
         how = (a, b, c, *for_kernels(model))
         loss += _kernels.score(*how, sums)
         keys = np.empty(len(a), dtype=np.uint64)

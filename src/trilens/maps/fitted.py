@@ -827,9 +827,14 @@ def _sampled(passes: Passes, share: float) -> Statements:
     counts, names = passes.counts, passes.counts.known_names
     with passes.engine() as engine:
         found = total(engine, passes.parts, sampled_rows, passes.plan, share)
-    triples = np.concatenate([rows for rows, _ in found])
-    raters = _numbered([raters for _, raters in found])
-    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=raters)
+    return Statements(
+        np.concatenate([rows for rows, _, _ in found]),
+        counts.n_objects,
+        names=names,
+        kind=counts.kind,
+        raters=_numbered([raters for _, raters, _ in found]),
+        chosen=np.concatenate([chosen for _, _, chosen in found]),
+    )
 
 
 def _numbered(raters: list[tuple[AnyArray, Int32Array] | None]) -> AnyArray | None:

@@ -213,7 +213,7 @@ def stream_lens_map(
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     shrinkage = real_number("shrinkage", shrinkage, positive=True)
-    passes = Passes.over(answers)
+    passes = Passes.over(answers, at_random=True)
     counts = passes.counts
     n, d = counts.n_objects, n_components
     # the shares of a pair that was asked about once, less the one of a pair that was not

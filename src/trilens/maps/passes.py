@@ -59,10 +59,13 @@ class Passes:
         cls,
         given: Answers | Statements,
         *,
+        at_random: bool = False,
         n_threads: int | None = None,
         progress: Progress | None = None,
     ) -> Passes:
         """Over files, or over statements in memory.
+
+        With ``at_random`` over files without answers to questions that earlier answers chose.
 
         Raises
         ------
@@ -79,9 +82,15 @@ class Passes:
                 "files too large to hold name their objects themselves; leave out "
                 f"{option('objects')}"
             )
-        counts = given.count(n_threads=n_threads, cluster=given.cluster, progress=progress)
+        count = given.count if at_random else given.count_all
+        counts = count(n_threads=n_threads, progress=progress)
         how = given.options | {"skip_bad": bool(given.skip_bad), "where": given.where}
-        plan = replace(Plan.of(**how), n_objects=counts.n_objects, names=counts.known_names)
+        plan = replace(
+            Plan.of(**how),
+            n_objects=counts.n_objects,
+            names=counts.known_names,
+            chosen=not at_random,
+        )
         paths = partitions(given.source, plan.options.rater_from_name)
         return cls(counts, paths, plan, n_threads, given.cluster)
 
@@ -121,16 +130,16 @@ def asked_below(share: float, columns: Iterable[AnyArray]) -> BoolArray:
 
 def batches(
     part: StreamPart, plan: Plan | None, *, raters: bool = False
-) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
-    """The kind, the three columns of ids and, where asked for, the raters of some rows."""
+) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None, AnyArray | None]]:
+    """As `each_batch`; raters and choices of statements in memory are left out."""
     given: Any
     if isinstance(part, HeldRows):
-        given = [(part.kind, list(part.triples.T), None)]
+        given = [(part.kind, list(part.triples.T), None, None)]
     else:
         assert plan is not None
         given = each_batch(part, plan, raters=raters)
-    for kind, columns, who in given:
-        yield kind, [_readonly(column) for column in columns], who
+    for kind, columns, who, chosen in given:
+        yield kind, [_readonly(column) for column in columns], who, chosen
 
 
 def _readonly(column: AnyArray) -> AnyArray:
@@ -142,17 +151,21 @@ def _readonly(column: AnyArray) -> AnyArray:
 
 def sampled_rows(
     part: StreamPart, plan: Plan | None, share: float
-) -> list[tuple[Int32Array, tuple[AnyArray, Int32Array] | None]]:
-    """The statements of a part whose questions are meant, (m, 3); raters, and who gave each."""
+) -> list[tuple[Int32Array, tuple[AnyArray, Int32Array] | None, BoolArray]]:
+    """The statements of a part whose questions are meant, (m, 3); who gave each, and why.
+
+    That is the raters, and who of them gave each; and whether earlier answers chose its question.
+    """
     found = []
-    for _, columns, raters in batches(part, plan, raters=True):
+    for _, columns, raters, chosen in batches(part, plan, raters=True):
         inside = asked_below(share, columns)
         rows = np.stack([column[inside] for column in columns], axis=1)
         who = None
         if raters is not None:
             names, place = np.unique(raters[inside], return_inverse=True)
             who = names, place.astype(np.int32)
-        found.append((rows, who))
+        late = np.zeros(len(rows), dtype=np.bool_) if chosen is None else chosen[inside]
+        found.append((rows, who, late))
     return found
 
 
@@ -161,7 +174,7 @@ def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: fl
     from trilens.maps import _kernels
 
     Y = np.zeros_like(X)
-    for kind, (a, b, c), _ in batches(part, plan):
+    for kind, (a, b, c), *_ in batches(part, plan):
         _kernels.multiply(a, b, c, kind == "closer", on, off, X, Y)
     return Y
 
@@ -199,7 +212,7 @@ def score(part: StreamPart, plan: Plan | None, model: Map) -> Sums:
     n, d = model.X.shape
     sums = np.zeros((n, d + d * (d + 1) // 2))
     loss = 0.0
-    for _, (a, b, c), _ in batches(part, plan):
+    for _, (a, b, c), *_ in batches(part, plan):
         loss += _kernels.score(a, b, c, *for_kernels(model), sums)
     return Sums(loss, sums)
 

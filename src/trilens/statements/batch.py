@@ -93,6 +93,8 @@ class Batch:
     text_raters: bool = True
     #: The words for questions that were asked at random, where the file has its own.
     random_words: tuple[str, ...] = ()
+    #: Which rows are asked for; None: all. The others tell of names and faults alone.
+    meant: BoolArray | None = None
 
     def __len__(self) -> int:
         return int(self.objects.num_rows)
@@ -138,12 +140,27 @@ class Batch:
             others={name: column.take(rows) for name, column in self.others.items()},
             extra={name: column.take(rows) for name, column in self.extra.items()},
             positions=None if self.positions is None else self.positions[rows],
+            meant=None if self.meant is None else self.meant[rows],
         )
 
-    def at_random(self) -> Batch:
-        """The rows whose questions were not chosen by earlier answers."""
-        chosen = self.known("reason") if "reason" in self.others else np.zeros(0, dtype=np.bool_)
-        return self.take(np.flatnonzero(~chosen)) if chosen.any() else self
+    def chosen(self) -> BoolArray:
+        """Which rows are asked for and have questions that earlier answers chose."""
+        if "reason" not in self.others:
+            return np.zeros(len(self), dtype=np.bool_)
+        chosen: BoolArray = self.known("reason")
+        return chosen if self.meant is None else chosen & self.meant
+
+    def without(self, rows: BoolArray) -> Batch:
+        """The same rows, of which some are not asked for any more."""
+        if not rows.any():
+            return self
+        return replace(self, meant=~rows if self.meant is None else self.meant & ~rows)
+
+    def asked_for(self) -> Batch:
+        """The rows that are asked for, alone."""
+        if self.meant is None:
+            return self
+        return replace(self.take(np.flatnonzero(self.meant)), meant=None)
 
     def known(self, role: str, *, strict: bool = True) -> AnyArray:
         """What a column says of each row; a wrong place is refused, or -1 if not ``strict``."""

@@ -228,6 +228,14 @@ def unknown_reason(text: str) -> str:
     return f"the reason {quoted(text)} is not known; the known ones are {', '.join(REASONS)}"
 
 
+def none_at_random(n: int) -> str:
+    """That answers have no shares, as earlier answers chose all of their questions."""
+    return (
+        f"all {n:,} questions were chosen by earlier answers, so that shares of the answers say "
+        f"nothing; ask some questions at random, or use the choice map"
+    )
+
+
 def is_adaptive(reason: str) -> bool:
     """Whether a reason for a question says that earlier answers chose it.
 

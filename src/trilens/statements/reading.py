@@ -275,7 +275,9 @@ def read_tables(
         roles = tables[0].layout.others
         none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
         found = [Statements([], objects.n_objects, objects.known_names, kind, **none)]
-    _refuse_unseen(batches, options.reason_random)
+    if options.reason_random and batches:
+        words = {each for batch in batches for each in distinct(batch.others["reason"])}
+        refuse_unseen(words, options.reason_random)
     layout = tables[0].layout
     told = options.kind is not None or all(table.kind is not None for table in tables)
     statements = found[0] if len(found) == 1 else concatenate(found)
@@ -306,16 +308,13 @@ def read_tables(
     )
 
 
-def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:
+def refuse_unseen(seen: set[str], words: Sequence[str]) -> None:
     """Refuse a word for random questions that no row has: most often it is a slip."""
-    if not words or not batches:
-        return
-    seen = {each for batch in batches for each in distinct(batch.others["reason"])}
     for word in words:
         if word not in seen:
             raise FormatError(
                 f"no row has {word!r} as the reason for its question; the words are "
-                f"{', '.join(sorted(seen)[:8])}",
+                f"{', '.join(each or '(empty)' for each in sorted(seen)[:8])}",
                 parameter="reason_random",
             )
 

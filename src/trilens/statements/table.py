@@ -303,6 +303,8 @@ class Pass:
     extra: Sequence[str] = ()
     #: Conditions that must hold.
     where: Sequence[Condition] = ()
+    #: Whether rows for which they do not hold come too, marked as not asked for.
+    every: bool = False
     #: Whether a batch whose objects are all plain integers comes as such, which is fast.
     integers: bool = True
     #: About how many bytes make a batch; None: all rows.
@@ -378,16 +380,21 @@ class Pass:
                 rows = self._answers(rows)
             if self.of.options.skip_bad and "seconds" in used:
                 rows = self._timed(rows, used["seconds"])
-            if tests and len(rows.table):
-                if self._layout.form != "statement" and not self._known:
-                    self._batch(rows, {}, {})  # all rows tell what answers mean
-                rows = self._holding(rows, used, tests)
             if reason is not None and len(rows.table):
                 rows = self._for_findings(rows, reason)
             if condition is not None:
                 self._note_conditions(rows, condition)
+            good = None
+            if tests and len(rows.table):
+                if self._layout.form != "statement" and not self._known:
+                    self._batch(rows, {}, {})  # all rows tell what answers mean
+                good = self._holding(rows, used, tests)
+                rows = rows if self.every else rows.where(good)
             if len(rows.table):
-                batch, checks = set_aside(self._batch(rows, others, further))
+                batch = self._batch(rows, others, further)
+                if good is not None and self.every:
+                    batch = batch.without(~good)
+                batch, checks = set_aside(batch)
                 if checks is not None:
                     self.checks.append(checks)
                 if len(batch):
@@ -450,8 +457,8 @@ class Pass:
 
     def _holding(
         self, rows: Rows, used: Places, tests: Sequence[tuple[tuple[str | None, int], Condition]]
-    ) -> Rows:
-        """The rows for which all conditions hold."""
+    ) -> BoolArray:
+        """For which rows all conditions hold."""
         known = self._described(rows, used, {})
         good = np.ones(len(rows.table), dtype=np.bool_)
         for (role, at), condition in tests:
@@ -464,7 +471,7 @@ class Pass:
             encoded = pa.array(values).dictionary_encode()
             each = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)[:-1]
             good &= condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
-        return rows.where(good)
+        return good
 
     def _described(self, rows: Rows, used: Places, further: Places) -> Batch:
         """What is known of the rows besides their objects."""

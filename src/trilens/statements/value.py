@@ -38,6 +38,7 @@ from trilens.statements.columns import (
     checked_field as checked_field,
     is_missing,
     is_table,
+    none_at_random,
     refuse_strange,
     same_column,
 )
@@ -589,10 +590,7 @@ class Statements:
         if kept.all():
             return self
         if not kept.any():
-            raise StatementError(
-                f"all {len(self):,} questions were chosen by earlier answers, so that shares of "
-                f"the answers say nothing; ask some questions at random, or use the choice map"
-            )
+            raise StatementError(none_at_random(len(self)))
         return self.take(kept)
 
     def subset(self, objects: ArrayLike | Sequence[str]) -> Statements:
