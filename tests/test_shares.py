@@ -10,9 +10,11 @@ from hypothesis import given
 
 import drawn
 from trilens.answers import Answers
-from trilens.counts import count_central
+from trilens.counts import count_central, counted, write_counts
 from trilens.errors import ParameterError
 from trilens.files import write_statements
+from trilens.questions.depth import depth_intervals
+from trilens.questions.medoid import medoid
 from trilens.shares import counted_intervals, design_effect
 from trilens.statements import Statements
 
@@ -115,3 +117,25 @@ def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
     assert np.array_equal(
         counted_intervals(Answers(file)).low, counted_intervals(count_central(S)).low
     )
+
+
+def test_counts_of_raters_whom_they_do_not_know_say_so(tmp_path, monkeypatch):
+    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, kind="central")
+    raters = Statements(S.triples, raters=np.arange(35) % 9, kind="central")
+    plain, named = tmp_path / "plain.csv", tmp_path / "raters.csv"
+    write_statements(S, plain)
+    write_statements(raters, named)
+    for file in (plain, named):
+        write_counts(Answers(file).count(), file.with_suffix(".npz"))
+
+    def doubted(*asked):
+        found = [(depth_intervals(one, method="depth"), medoid(one, "depth")) for one in asked]
+        assert all("too narrow" in (one.caution or "too narrow") for two in found for one in two)
+        return [one.reason is not None for two in found for one in two]
+
+    assert doubted(S, raters, plain, named, counted(S)) == [False] * 10
+    assert doubted(count_central(S), counted(raters), tmp_path / "raters.npz") == [True] * 6
+    assert doubted(tmp_path / "plain.npz", counted(S) + counted(S)) == [False] * 4
+    assert doubted(counted(S) + counted(raters)) == [True] * 2
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    assert doubted(plain, named) == [False] * 2 + [True] * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from trilens.counts import CentralCounts, Counted
 from trilens.kinds import answer_column
 from trilens.lens import centrality, ratio
 from trilens.statements import Statements, as_statements
+from trilens.words import little_to_conclude
+
+if TYPE_CHECKING:
+    from trilens.maps.support import Reason
 
 __all__ = ["DepthIntervals", "counted_intervals"]
 
@@ -52,6 +56,8 @@ class DepthIntervals(Tabular):
         Whether shares of the answers were counted, or the choice model was asked.
     about : str
         What the intervals are about, in words.
+    reason : str or None
+        The code of why the intervals may be too narrow; ``caution`` says it.
     """
 
     depth: FloatArray
@@ -62,6 +68,12 @@ class DepthIntervals(Tabular):
     names: tuple[str, ...] | None = None
     method: str = "depth"
     about: str = "all questions"
+    reason: Reason | None = None
+
+    @property
+    def caution(self) -> str | None:
+        """Why the intervals may be too narrow; None where nothing speaks for it."""
+        return None if self.reason is None else little_to_conclude(self.reason)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each object."""
@@ -103,7 +115,8 @@ def counted_intervals(
     Parameters
     ----------
     statements : Answers, Statements, (m, 3) array, or CentralCounts
-        Of any kind; counts do not know the raters.
+        Of any kind; counts do not know the raters, and the result says so (``caution``) unless
+        the answers that were counted had none.
     level : float
         Between 0 and 1.
 
@@ -122,15 +135,19 @@ def counted_intervals(
     if isinstance(data, Answers):
         data = read_or_count(data, enough=True)
     effect = names = None
+    reason: Reason | None = None
     if not isinstance(data, Counted | CentralCounts):
         data = as_statements(data).at_random()
         effect, names = design_effect(data), data._names
+    elif isinstance(data, CentralCounts) or data.clustered is not False:
+        reason = "unknown raters"
     counts = central_counts(data)
     alpha = 1.0 - level
     low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
     floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
     best_floor = floor.max(initial=0.0)
-    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level, names)
+    inside = ceiling >= best_floor
+    return DepthIntervals(centrality(counts), low, high, inside, level, names, reason=reason)
 
 
 def _bounds(

@@ -53,6 +53,7 @@ REASONS: dict[Reason, str] = {
     "same places": "too few objects differ",
     "only counts": "counts do not say which objects were compared with which",
     "no test": "this map ranks the objects but has no test",
+    "unknown raters": "counts do not say who gave which answers",
 }
 
 
@@ -64,6 +65,12 @@ def little_to_conclude(code: Reason) -> str:
     """The headline of answers that support no claim."""
     if code == "guesses":
         return "These answers cannot be distinguished from guessing."
+    if code == "unknown raters":
+        return (
+            "Counts do not say who gave which answers: all answers are treated as independent, but "
+            "those of one rater are not, so the intervals may be too narrow; fit the answers, or "
+            "ask about a file that is read into memory."
+        )
     return f"Little can be concluded from these answers: {REASONS[code]}."
 
 

@@ -54,7 +54,7 @@ def test_ties_go_by_the_number_of_answers_and_no_objects_have_no_medoid():
 def test_counts_suffice_where_the_paper_counts():
     S = simulate_statements(gaussian(40, random_state=0), 4000, kind="odd", random_state=1)
     counts = count_central(S.take(range(2000))) + count_central(S.take(range(2000, len(S))))
-    assert medoid(counts).to_dict() == medoid(S, "depth").to_dict()
+    assert medoid(counts).to_dict() | {"caution": None} == medoid(S, "depth").to_dict()
     assert outliers(counts, 5).names == outliers(S, 5, method="depth").names
     assert (len(outliers(counts)), outliers(counts).reason) == (0, "only counts")
     for contamination in (0.1, "auto"):

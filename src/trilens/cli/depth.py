@@ -64,10 +64,11 @@ def command(answers: options.Answers, share: float | None, random_state: int, ou
         "depth": dict(zip(names, depth.tolist(), strict=True)),
         "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
     }
-    facts |= {"interval_method": interval.method, "about": about}
+    facts |= {"interval_method": interval.method, "about": about, "caution": interval.caution}
     plain = asked is None or asked.counts_hold
     said = DEPTHS_ARE_COUNTED if plain else f"Depths and intervals are about {about}."
-    return out.show(columns, facts, [*about_chosen(answers), said])
+    doubt = [] if interval.caution is None else [interval.caution]
+    return out.show(columns, facts, [*about_chosen(answers), said, *doubt])
 
 
 def _local(answers: options.Answers, share: float, random_state: int, out: Output) -> None:

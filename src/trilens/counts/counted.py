@@ -60,6 +60,9 @@ class Counted(Summable):
         few others.
     files : tuple of (str, str)
         The files that a followed folder had, each with what changes when it does.
+    clustered : bool or None
+        Whether the answers tell of raters or screens, which counts do not keep; None where nobody
+        knows.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Counted(Summable):
     chosen: int = 0
     reasons: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    clustered: bool | None = field(default=None, repr=False)
 
     @classmethod
     def of_places(cls, kind: Kind, statements: int, places: IntArray, names: Named) -> Counted:
@@ -146,6 +150,8 @@ class Counted(Summable):
             what: None if getattr(a, what) is None else getattr(a, what) + getattr(b, what)
             for what in ("statements", "first", "rest", "near", "pairs", "classes")
         }
+        both = {self.clustered, other.clustered}
+        told["clustered"] = True if True in both else None if None in both else False
         return replace(a, **(sums | told), known_names=names)
 
     def summary(self) -> Summary:
@@ -222,6 +228,7 @@ def counted_under(
     """The same with the class of each object, where these are wanted."""
     return replace(
         Counted.of_places(S.kind, len(S), count_places(S), S._names),
+        clustered=S.raters is not None or S.questions is not None,
         pairs=count_pairs(S, n_threads) if pairs else None,
         classes=None if y is None else count_classes(S, y, len(class_names), n_threads),
         class_names=class_names,

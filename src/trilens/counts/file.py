@@ -162,6 +162,7 @@ def to_bytes(counts: Counted) -> bytes:
         "chosen": counts.chosen,
         "reasons": list(counts.reasons),
         "files": [list(pair) for pair in counts.files],
+        "clustered": counts.clustered,
     }
     facts["checksum"] = _checksum(facts, arrays)
     header = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -200,6 +201,7 @@ def from_bytes(data: bytes, label: str) -> Counted:
             chosen=int(facts.get("chosen", 0)),
             reasons=tuple(facts.get("reasons", ())),
             files=tuple((str(path), str(stamp)) for path, stamp in facts["files"]),
+            clustered=facts.get("clustered"),  # older files do not tell
         )
         if facts["kind"] not in KINDS or len(found.rest) != n or len(names or found.first) != n:
             raise ValueError("its parts do not fit together")

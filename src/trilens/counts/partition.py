@@ -284,6 +284,8 @@ def _count(partition: Partition, plan: Plan) -> Counted:
             reasons=_told(words, plan, rows.every),
             skipped=tuple(skipped.words),
             n_skipped=skipped.n,
+            clustered=table.rater is not None
+            or not {"rater", "question"}.isdisjoint(table.layout.others),
         )
         total = found if total is None else total + found
     assert total is not None

@@ -27,6 +27,7 @@ Reason: TypeAlias = Literal[
     "same places",
     "only counts",
     "no test",
+    "unknown raters",
 ]
 
 

@@ -29,7 +29,6 @@ from trilens.calibration import (
     LEFT_OUT_OF_SET,
     NOISY_DISSIMILARITIES,
 )
-from trilens.counts import Counted
 from trilens.kinds import n_answers
 from trilens.maps.draws import MOST_FACTORED, depths_of
 from trilens.maps.fitted import Fit
@@ -308,7 +307,8 @@ def depth_intervals(
     Parameters
     ----------
     answers : Fit, path, Answers, Statements, a table, (m, 3) array, Counted or CentralCounts
-        Of any kind. Counts do not know the design and the raters.
+        Of any kind. Counts do not know the design and the raters: where answers may have had
+        raters, the result has a ``caution``.
     level : float
         Between 0 and 1.
     method : {"auto", "choice", "depth"}
@@ -340,7 +340,7 @@ def _of_fit(fitted: Fit, level: float) -> DepthIntervals:
 
 
 def _of_counts(counts: Any, level: float) -> DepthIntervals:
-    return counted_intervals(counts.central if isinstance(counts, Counted) else counts, level)
+    return counted_intervals(counts, level)
 
 
 DEPTH = register(

@@ -236,7 +236,7 @@ def _of_counts(data: Any) -> Medoid:
     found = _described(
         names, "depth", score, float(score.max()), best, counted.medoid_set, counts.appears
     )
-    return replace(found, low=counted.low, high=counted.high)
+    return replace(found, low=counted.low, high=counted.high, reason=counted.reason)
 
 
 def _of_points(points: Points) -> Medoid:
