@@ -102,6 +102,10 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
         (lambda S: cluster(S, 2, "soe", error_rate=0.1), "krng and lensmap"),
         (lambda S: cluster(S, method="krng"), "krng needs the number of clusters"),
         (lambda S: cluster(count_pairs(S), method="lensmap"), "counts do not tell how many groups"),
+        (
+            lambda S: cluster(count_pairs(Statements(S.triples, kind="closer")), 2, "krng"),
+            "of kind central, not closer",
+        ),
     ],
 )
 def test_what_cannot_be_asked(ask, words):

@@ -416,7 +416,7 @@ def _of_counts(
     pairs = data.pairs if isinstance(data, Counted) else data
     assert pairs is not None
     names = objects_of(pairs).names
-    if pairs.kind != "central" or wanted.method == "lensmap":
+    if wanted.method == "lensmap" or (wanted.method == "auto" and pairs.kind != "central"):
         return _of_pairs(pairs, names, known, wanted)
     return _by_krng(pairs, names, known, wanted)
 
