@@ -59,6 +59,26 @@ def test_two_new_objects_in_one_answer_are_placed_together():
     np.testing.assert_array_equal(bigger.place_errors_[N - 2 :], found.covariance)
 
 
+def test_an_extended_fit_has_the_new_answers_beside_its_own(tmp_path):
+    _, S, _, _ = line_up()
+    names = [f"o{i}" for i in range(19)] + ["a"]  # the new object comes first by name
+    S = S.subset(np.arange(20))
+    raters = np.arange(len(S)) % 7
+    S = tl.Statements(S.triples, names=names, raters=raters, kind="central")
+    is_new = (S.triples == 19).any(axis=1)
+    F = tl.ChoiceMap(2, l2=0.05).fit(S.take(~is_new).subset(np.arange(19))).fit_
+    G = F.extend(S.take(is_new))
+    assert (G.n_answers, G.names) == (len(S), tuple(names))
+    assert G.asked.tolist() == S.appearances.tolist()
+    np.testing.assert_array_equal(G.map.X[:19], F.map.X)
+    found = [G.medoid(), G.outliers(), G.cluster(), G.hierarchy(), G.distances(), G.reliability()]
+    assert found[0].name in tl.medoid(S).candidates
+    G.save(tmp_path / "more.fit")
+    assert tl.load(tmp_path / "more.fit").medoid().to_dict() == found[0].to_dict()
+    unknown = F.extend(tl.Statements(S.take(is_new).triples, names=names, kind="central"))
+    assert set(unknown.statements.raters.tolist()) == {"", *"0123456"}
+
+
 def test_features_place_objects_that_nobody_was_asked_about():
     _, F, S, test = study()
     old = S.take(~(S.triples >= 27).any(axis=1)).subset(np.arange(27))

@@ -541,7 +541,12 @@ class Fit:
     def extend(
         self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
     ) -> Fit:
-        """The fit with new objects at the places that `place` finds."""
+        """The fit with new objects at the places that `place` finds.
+
+        Its answers are those of this fit and those that name a new object, and every question can
+        be asked of it; what was chosen (dimensions, penalty, share of careless answers) stays.
+        Of more answers than a fit holds in memory, it has those that the map was fitted to.
+        """
         from trilens.maps.places import extended, find_places, new_objects
 
         new = new_objects(self, answers, features)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import minimise, one_blas_thread
 from trilens.maps.features import Features, FeaturesLike, read_new_features
 from trilens.maps.laplace import NO_L2
-from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
+from trilens.maps.support import support_of_answers
 from trilens.statements import Statements, as_statements
+from trilens.statements.value import COLUMNS
 
 if TYPE_CHECKING:
     from trilens.maps.fitted import Fit
@@ -153,8 +155,9 @@ def _about(S: Statements, names: Sequence[str], on_map: dict[str, int]) -> State
         raise StatementError(
             f"no answer is about the new objects ({', '.join(names[:5])}); place needs some"
         )
-    raters = None if S.raters is None else S.raters[rows]
-    return Statements(triples[rows].astype(np.int32), len(number), kind=S.kind, raters=raters)
+    columns = {name: getattr(S, name) for name in COLUMNS}
+    known = {name: column[rows] for name, column in columns.items() if column is not None}
+    return Statements(triples[rows].astype(np.int32), len(number), kind=S.kind, **known)
 
 
 def find_places(M: Fit, new: NewObjects) -> Places:
@@ -266,27 +269,81 @@ def _starts(
 
 
 def extended(M: Fit, new: NewObjects, placed: Places) -> Fit:
-    """The fit with new objects at their places; its answers are those about its own objects."""
+    """The fit with new objects at their places, and the answers about these beside its own."""
+    inner, rank = M.canonical
     names = M.names + placed.names
-    X = np.vstack([M.map.X, placed.coordinates])
-    nothing = Statements(np.empty((0, 3), np.int32), len(X), names=list(names), kind=M.map.kind)
+    order = object_order(names, len(names))
+    own = inner.sample if inner.rows_given is None else inner.rows_given
+    rows = _together(own.subset(rank), new.statements, names, named=M.raters.named)
+    in_time = rows.subset(order)
+    by_answer = row_order(in_time)
+    sample = in_time.take(by_answer)
+    weights = None
+    if inner.weights is not None:
+        weights = np.ones(len(rows))
+        weights[row_order(own)] = inner.weights
+        weights = weights[by_answer]
     features = None
     if M.features is not None:
-        features = M.features.extended(new.features, len(placed.names))
-    return replace(
-        M,
-        map=replace(M.map, X=X, names=names),
-        asked=np.append(M.asked, placed.answers),
-        statements=nothing,
-        sample=nothing,
+        features = M.features.extended(new.features, len(placed.names)).take(order)
+    stored: dict[str, Any] = {
+        "lapse_interval": M.lapse_interval,
+        "kind_doubt": M.kind_doubt,
+        "place_cov": np.concatenate([M.place_cov, placed.covariance])[order],
+    }
+    linked = support_of_answers(sample)
+    if not linked or M.support.reason not in ("unasked objects", "unconnected objects"):
+        stored["support"] = M.support if linked else linked
+    found = replace(
+        inner,
+        map=replace(
+            inner.map,
+            X=np.vstack([M.map.X, placed.coordinates])[order],
+            names=tuple(names[i] for i in order.tolist()),
+        ),
+        asked=sample.appearances,
+        source=rows,
+        statements=sample,
+        sample=sample,
         features=features,
+        weights=weights,
         passes=None,
-        stored={
-            "lapse_interval": M.lapse_interval,
-            "violations": M.violations,
-            "kind_doubt": M.kind_doubt,
-            "place_cov": np.concatenate([M.place_cov, placed.covariance]),
-        },
-        base=None,
-        rank=None,
+        rows_given=None if inner.rows_given is None else in_time,
+        stored=stored,
     )
+    return found.among(rows, names, np.argsort(order))
+
+
+def _together(
+    own: Statements, new: Statements | None, names: tuple[str, ...], *, named: bool
+) -> Statements:
+    """The answers behind a map and those about new objects; not all columns are in both."""
+    parts = [own] if new is None else [own, new]
+    columns: dict[str, AnyArray] = {}
+    for name in COLUMNS:
+        given = [getattr(part, name) for part in parts]
+        if all(column is None for column in given):
+            continue
+        if name == "questions" or (name == "raters" and not named):
+            # of each file the screens, and the raters who have only numbers, are its own
+            numbers = [
+                np.arange(len(part)) if of is None else np.unique(of, return_inverse=True)[1]
+                for of, part in zip(given, parts, strict=True)
+            ]
+            given = [numbers[0], *(each + len(own) for each in numbers[1:])]
+        elif name == "raters" and own.raters is not None:
+            kinds = {None if of is None else of.dtype.kind for of in given}
+            if len(kinds) > 1:
+                given = [
+                    np.full(len(part), "") if of is None else of.astype(np.str_)
+                    for of, part in zip(given, parts, strict=True)
+                ]
+        elif name == "chosen":
+            given = [
+                np.zeros(len(part), dtype=np.bool_) if of is None else of
+                for of, part in zip(given, parts, strict=True)
+            ]
+        if all(column is not None for column in given):
+            columns[name] = np.concatenate(given)
+    triples = np.concatenate([part.triples for part in parts])
+    return Statements(triples, len(names), names, own.kind, **columns)
