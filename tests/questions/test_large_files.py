@@ -88,7 +88,7 @@ def test_classes_of_all_objects_by_another_map(study, large) -> None:
 def test_what_the_paper_counts_is_counted_where_that_is_asked_for(study, large) -> None:
     answers, counts = tl.Answers(study[0]), tl.Answers(study[0]).count(pairs=True)
     central, pairs = counts.central, counts.pairs
-    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(central).to_dict()
+    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(counts).to_dict()
     found = tl.outliers(answers, 5, method="depth")
     assert found.to_dict() == tl.outliers(central, 5).to_dict()
     assert tl.neighbors(answers, 5).edges() == tl.neighbors(pairs, 5).edges()
