@@ -14,7 +14,7 @@ from trilens import Statements, answers as module, write_counts, write_statement
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
 from trilens.counts import count_central, count_pairs, counted
 from trilens.counts.counting import count_files
-from trilens.errors import FormatError, ParameterError, TrilensError
+from trilens.errors import FormatError, ParameterError, StatementError, TrilensError
 from trilens.files.source import Source
 
 S = Statements(
@@ -226,3 +226,11 @@ def test_chosen_questions_alone_have_a_map_and_no_shares(tmp_path):
     assert Answers(file).count_all().statements == 2
     with pytest.raises(TrilensError, match="all 2 questions were chosen"):
         Answers(file).count()
+
+
+def test_ids_up_to_which_no_memory_holds_counts_are_one_line(monkeypatch):
+    monkeypatch.setattr(module, "available_memory", lambda: 1 << 28)
+    vast = Statements([[0, 1, 20_000_000]], kind="central")
+    for ask in (tl.medoid, tl.fit, tl.lens_depth, lambda S: tl.medoid(Answers(S))):
+        with pytest.raises(StatementError, match="largest id is 20,000,000"):
+            ask(vast)

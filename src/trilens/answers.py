@@ -21,6 +21,7 @@ from trilens.errors import (
     FormatError,
     KindError,
     ParameterError,
+    StatementError,
     TrilensError,
     callers_level,
     option,
@@ -65,6 +66,8 @@ _NOT_IN_COUNTS = {"rater", "question", "reason"}
 _EXPANDS = {".parquet": 12, ".arrow": 12, ".feather": 12, ".npz": 12}
 _COMPRESSED, _PLAIN = 30, 8
 _ENDINGS_OF_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4")
+#: Of fewer objects it is not asked whether their counts fit in memory.
+_VAST, _BYTES_OF_COUNTS = 10_000_000, 24
 #: Where the machine does not say what it has.
 _USUAL_MEMORY = 4 << 30
 
@@ -486,7 +489,9 @@ class Answers:
                 raise ParameterError(
                     f"column {extra[0]!r}: only files and tables have further columns"
                 )
-            return self._given(), {}
+            given = self._given()
+            refuse_vast(given)
+            return given, {}
         known = {} if self._found is None else self._found.extra
         further = [name for name in extra if name not in known]
         if self._found is None or further:
@@ -575,6 +580,17 @@ def available_memory() -> int:
     return min(found)
 
 
+def refuse_vast(statements: Statements) -> None:
+    """Refuse ids so large that not even counts of the objects up to the largest fit in memory."""
+    n = statements.n_objects
+    if n < _VAST or n * _BYTES_OF_COUNTS <= available_memory():
+        return
+    raise StatementError(
+        f"the largest id is {n - 1:,}, and so many objects do not fit in memory; name the objects, "
+        f"or number them from 0 on"
+    )
+
+
 def _expansion(path: str) -> int:
     """Bytes of memory for each byte of a file."""
     low = path.lower()
@@ -620,7 +636,9 @@ def central_counts(
         return found.central
     if isinstance(found, CentralCounts):
         return found
-    return count_central(as_statements(found, kind))
+    statements = as_statements(found, kind)
+    refuse_vast(statements)
+    return count_central(statements)
 
 
 def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:

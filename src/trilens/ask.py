@@ -18,7 +18,7 @@ import numpy as np
 
 from trilens._parameters import one_of, seed_of, shown
 from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.answers import Answers, read_or_count
+from trilens.answers import Answers, read_or_count, refuse_vast
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, option, parameter_name
@@ -189,6 +189,8 @@ def opened(data: Any) -> Opened:
             doubt_kind(data)
         known: Fit | None = data.fitted
         return data if known is None else known
+    if isinstance(data, Statements):
+        refuse_vast(data)
     if isinstance(data, Opened):
         return data
     if _is_choice_map(data):
@@ -199,7 +201,9 @@ def opened(data: Any) -> Opened:
         return data.fit_
     if is_path(data) and not isinstance(data, list | tuple):
         return load(data) if is_fit(data) else opened(Answers(data))
-    return as_statements(data)
+    given = as_statements(data)
+    refuse_vast(given)
+    return given
 
 
 def _is_choice_map(data: Any) -> TypeGuard[ChoiceMap]:

@@ -79,6 +79,23 @@ def test_an_extended_fit_has_the_new_answers_beside_its_own(tmp_path):
     assert set(unknown.statements.raters.tolist()) == {"", *"0123456"}
 
 
+def test_probabilities_are_of_objects_and_raters_by_name():
+    _, _, old, _ = line_up()
+    names = [f"o{i}" for i in range(N - 1)]
+    S = tl.Statements(old.triples, names=names, raters=np.arange(len(old)) % 5, kind="central")
+    shuffled = S.subset(np.random.default_rng(0).permutation(N - 1))
+    texts = tl.Statements(S.triples, names=names, raters=S.raters.astype(str), kind="central")
+    for raters in ("one", "weights"):
+        F = tl.ChoiceMap(2, l2=0.05, raters=raters).fit(S).fit_
+        for same in (shuffled, texts):
+            np.testing.assert_array_equal(F.probabilities(same), F.probabilities(S))
+            np.testing.assert_array_equal(F.lapse_of(same), F.lapse_of(S))
+        assert F.probabilities(S.triples).shape == (len(S), 3)
+        with pytest.raises(tl.errors.ParameterError, match="'z' is not on the map"):
+            F.probabilities(tl.Statements([["o1", "o2", "z"]], kind="central"))
+    assert len(np.unique(F.lapse_of(S))) == 5
+
+
 def test_features_place_objects_that_nobody_was_asked_about():
     _, F, S, test = study()
     old = S.take(~(S.triples >= 27).any(axis=1)).subset(np.arange(27))

@@ -396,7 +396,7 @@ class ChoiceMap(MapEstimator):
         return self._judged(S)
 
     def _preferences(self, statements: Statements) -> FloatArray:
-        return self._fit.probabilities(statements)
+        return self._fit.probabilities_by_id(statements)
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
         """Depth by the model, see `Map.depth`."""

@@ -21,11 +21,11 @@ from trilens.answers import AnswersLike
 from trilens.errors import KindError, ParameterError, callers_level
 from trilens.kinds import Kind, check_kind, n_answers, sides, sign
 from trilens.maps.comparisons import ComparisonsLike, as_data, tells_kind, violations
-from trilens.maps.map import Names, predicted, unmentioned
+from trilens.maps.map import Names, on_map, predicted, unmentioned
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.comparisons import Comparisons
-from trilens.statements.names import ids_among, is_integer
+from trilens.statements.names import ids_among
 from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
@@ -243,18 +243,7 @@ class MapEstimator(BaseEstimator, ABC):
 
     def _known(self, statements: Statements) -> Statements:
         """The statements with the map's own ids."""
-        if statements._names is None and all(map(is_integer, self.names_ or ("",))):
-            # ids are names here; those up to the largest need not all be on the map
-            statements = statements.subset(np.unique(statements.triples))
-        of_map = self._numbers(statements)
-        if of_map is None:
-            return statements
-        return Statements(
-            of_map[statements.triples].astype(np.int32) if len(statements) else statements.triples,
-            len(self.embedding_),
-            kind=statements.kind,
-            raters=statements.raters,
-        )
+        return on_map(statements, self.names_, len(self.embedding_))
 
     def _numbers(self, statements: Statements) -> IntArray | None:
         """The map's id of each object of statements; None where they are the same."""

@@ -35,7 +35,7 @@ from trilens._typing import (
     Progress,
     RandomState,
 )
-from trilens.answers import Answers, AnswersLike
+from trilens.answers import Answers, AnswersLike, refuse_vast
 from trilens.counts import Counted
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, StatementError
@@ -55,9 +55,9 @@ from trilens.maps.fitting import How, Placed, Raters, fit_statements
 from trilens.maps.kind import doubt_kind
 from trilens.maps.laplace import NO_L2, lapse_interval, place_errors
 from trilens.maps.likelihood import object_order, row_order
-from trilens.maps.map import Map
+from trilens.maps.map import Map, on_map
 from trilens.maps.passes import Passes, asked_below, sampled_rows, score, total
-from trilens.maps.raters import group_raters
+from trilens.maps.raters import group_raters, places_of_raters
 from trilens.maps.selection import MapSettings
 from trilens.maps.support import Support, support_of
 from trilens.statements import Statements, as_statements
@@ -305,12 +305,17 @@ class Fit:
         """What features say of the places; None without features, or where they do not help."""
         return None if self.features is None else self.features.prior(self.settings.shares)
 
-    def probabilities(self, statements: Statements) -> FloatArray:
+    def probabilities(self, statements: AnswersLike) -> FloatArray:
         """The probability of each possible answer, the one that was given first.
 
-        Statements are about the objects of this fit, in its order; raters' weights are used where
-        they were fitted.
+        Statements are about objects of this fit, found by their names, or by their ids where one of
+        the two has no names; raters' weights are used where they were fitted.
         """
+        given = as_statements(statements, self.map.kind)
+        return self.probabilities_by_id(on_map(given, self.map.names, self.n_objects))
+
+    def probabilities_by_id(self, statements: Statements) -> FloatArray:
+        """`probabilities` of statements that have the ids of this fit, whatever their names."""
         if self.raters.weights is not None:
             return self.raters.weights.probabilities(self.map, statements)
         return self.map.probabilities(statements)
@@ -320,8 +325,9 @@ class Fit:
         groups = group_raters(statements) if self.raters.lapses else None
         if groups is None:
             return np.full(len(statements), self.map.lapse)
-        own = [self.raters.lapses.get(name, self.map.lapse) for name in groups.names]
-        lapses: FloatArray = np.append(own, self.map.lapse)[groups.of]
+        known = [*self.raters.lapses.values(), self.map.lapse]
+        places = [*places_of_raters(groups.names, list(self.raters.lapses)), -1]
+        lapses: FloatArray = np.array(known)[places][groups.of]
         return lapses
 
     @cached_property
@@ -804,6 +810,7 @@ def _held(answers: Any, weights: ArrayLike | None) -> tuple[Statements, FloatArr
     if isinstance(answers, Answers):
         doubt_kind(answers)
     given = as_statements(answers)
+    refuse_vast(given)
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():
         given, own = given.take(own > 0), own[own > 0]

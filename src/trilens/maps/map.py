@@ -22,6 +22,7 @@ from trilens.errors import (
 from trilens.kinds import Kind, n_answers, sides, sign, wrong_by_chance
 from trilens.maps.pairs import ODDS_RANGE, Length, lengths, squared
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.names import ids_among, is_integer
 
 Names: TypeAlias = tuple[str, ...] | None
 
@@ -324,6 +325,28 @@ def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:
     top = reduce(np.maximum, others, first)
     chosen: FloatArray = np.exp(first - top)
     return chosen / (chosen + sum(np.exp(u - top) for u in others))
+
+
+def on_map(statements: Statements, names: Names, n_objects: int) -> Statements:
+    """Statements with the ids of a map; objects that it does not have are refused.
+
+    Objects are the same where their names are: see `ids_among`.
+
+    >>> on_map(Statements([["b", "a", "c"]], kind="odd"), ("a", "b", "c"), 3).triples.tolist()
+    [[1, 0, 2]]
+    """
+    if statements._names is None and all(map(is_integer, names or ("",))):
+        # ids are names here; those up to the largest need not all be on the map
+        statements = statements.subset(np.unique(statements.triples))
+    of_map = ids_among(statements._names, statements.n_objects, names, n_objects, "on the map")
+    if of_map is None:
+        return statements
+    return Statements(
+        of_map[statements.triples].astype(np.int32) if len(statements) else statements.triples,
+        n_objects,
+        kind=statements.kind,
+        raters=statements.raters,
+    )
 
 
 def check_components(n_components: Any, n_objects: int, word: str | None = None) -> None:

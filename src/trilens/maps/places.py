@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import FloatArray, IntArray
 from trilens.answers import AnswersLike
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.descent import minimise, one_blas_thread
@@ -156,7 +156,9 @@ def _about(S: Statements, names: Sequence[str], on_map: dict[str, int]) -> State
             f"no answer is about the new objects ({', '.join(names[:5])}); place needs some"
         )
     columns = {name: getattr(S, name) for name in COLUMNS}
-    known = {name: column[rows] for name, column in columns.items() if column is not None}
+    known: dict[str, Any] = {
+        name: column[rows] for name, column in columns.items() if column is not None
+    }
     return Statements(triples[rows].astype(np.int32), len(number), kind=S.kind, **known)
 
 
@@ -319,7 +321,7 @@ def _together(
 ) -> Statements:
     """The answers behind a map and those about new objects; not all columns are in both."""
     parts = [own] if new is None else [own, new]
-    columns: dict[str, AnyArray] = {}
+    columns: dict[str, Any] = {}
     for name in COLUMNS:
         given = [getattr(part, name) for part in parts]
         if all(column is None for column in given):

@@ -30,7 +30,7 @@ from trilens.maps.likelihood import (
 )
 from trilens.maps.map import Map
 from trilens.maps.pairs import Length, lengths
-from trilens.maps.raters import group_raters
+from trilens.maps.raters import group_raters, places_of_raters
 from trilens.statements import Statements
 
 
@@ -63,9 +63,8 @@ class RaterWeights:
         groups, nobody = group_raters(statements), len(self.names)
         if groups is None:
             return np.full(len(statements), nobody)
-        row = {name: i for i, name in enumerate(self.names)}
-        found = [row.get(name, nobody) for name in groups.names]
-        return np.array([*found, nobody], dtype=np.int64)[groups.of]
+        found = np.array([*places_of_raters(groups.names, self.names), -1], dtype=np.int64)
+        return np.where(found < 0, nobody, found)[groups.of]
 
     def probabilities(self, model: Map, statements: Statements) -> FloatArray:
         """As `Map.probabilities`, of the rater of each statement."""

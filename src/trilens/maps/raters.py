@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,19 @@ def group_raters(statements: Statements) -> RaterGroups | None:
     of = np.full(len(raters), -1, dtype=np.int64)
     of[~missing] = index
     return RaterGroups(names, of)
+
+
+def places_of_raters(names: Sequence[object], known: Sequence[object]) -> list[int]:
+    """Where raters are among those that are known, by what they are called; -1: they are not.
+
+    A rater who is a number in one study may be a text in the other.
+
+    >>> places_of_raters(["7", 2, "x", 3.0], [7, "2", 3])
+    [0, 1, -1, 2]
+    """
+    place: dict[object, int] = {str(name): i for i, name in enumerate(known)}
+    place |= {name: i for i, name in enumerate(known)}
+    return [place.get(name, place.get(str(name), -1)) for name in names]
 
 
 @dataclass(frozen=True)
