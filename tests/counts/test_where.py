@@ -229,6 +229,8 @@ def test_commands(file, tmp_path, monkeypatch):
     counted, read = json.loads(run(*line).stdout), json.loads(small)
     # counts do not know who answered, and raters widen the interval
     assert counted.pop("interval")[0] > read.pop("interval")[0]
+    assert "may be too narrow" in counted.pop("caution")
+    assert read.pop("caution") is None
     assert counted == read
     assert seen == [1, 2, 3, 5]
     out = tmp_path / "counts.npz"

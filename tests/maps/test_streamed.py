@@ -218,7 +218,7 @@ def test_a_question_is_in_the_sample_or_not_whatever_the_answer() -> None:
     triples = np.argsort(rng.random((5000, 200)), axis=1)[:, :3].astype(np.int32)
 
     def sampled(some: np.ndarray, share: float) -> np.ndarray:
-        ((rows, _),) = sampled_rows(HeldRows("central", some), None, share)
+        ((rows, *_),) = sampled_rows(HeldRows("central", some), None, share)
         return rows
 
     one, two = (sampled(some, 0.3) for some in (triples, triples[:, [2, 0, 1]]))
