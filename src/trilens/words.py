@@ -46,6 +46,7 @@ REASONS: dict[Reason, str] = {
     "no answers": "there are no answers",
     "unasked objects": "some objects were never asked about",
     "unconnected objects": "some objects are never compared with the others, not even indirectly",
+    "loose parts": "few questions link the parts that the objects form",
     "few questions": "there are too few different questions",
     "few answers": "there are too few answers about each object",
     "guesses": "the answers cannot be distinguished from guessing",

@@ -264,3 +264,11 @@ def test_of_few_closer_questions_no_set_is_claimed():
     few = simulate_statements(points, 150, kind="closer", random_state=2)
     assert medoid(concatenate([few] * 10)).reason == "few questions"
     assert medoid(simulate_statements(points, 1500, kind="closer", random_state=2)).reason is None
+
+
+def test_of_closer_questions_within_parts_no_set_is_claimed():
+    S = simulate_statements(gaussian(24, 2, random_state=1), 2000, kind="closer", random_state=2)
+    part = S.triples // 12
+    within = (part == part[:, :1]).all(axis=1) | (np.arange(len(S)) % 40 == 0)
+    assert medoid(S.take(within)).reason == "loose parts"
+    assert medoid(S).reason is None

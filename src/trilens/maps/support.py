@@ -20,6 +20,7 @@ Reason: TypeAlias = Literal[
     "no answers",
     "unasked objects",
     "unconnected objects",
+    "loose parts",
     "few questions",
     "few answers",
     "guesses",

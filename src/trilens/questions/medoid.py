@@ -219,6 +219,8 @@ def _why_no_claim(fitted: Fit) -> Reason | None:
     """The code of why the answers support no claim about the most central object."""
     reason = fitted.support.reason
     if reason is None and fitted.map.kind == "closer":
+        if fitted.design.blocks > 1:
+            return "loose parts"
         different = len(questions(fitted.sample)[2])
         if different < QUESTIONS_FOR_EACH_COORDINATE * fitted.map.X.size:
             return "few questions"
