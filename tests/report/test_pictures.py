@@ -29,7 +29,8 @@ def test_every_format_becomes_a_small_picture_and_svg_goes_in_as_it_is(tmp_path)
     (tmp_path / "a b.svg").write_text(source)
     wide = '<svg xmlns="http://www.w3.org/2000/svg" width="40px" height="20"/>'
     (tmp_path / "wide.svg").write_text(wide)
-    found = load_pictures(tmp_path, [*rasters, "clear", "a b", "wide"], size=160)
+    (tmp_path / "flat.svg").write_text(wide.replace("20", "0"))
+    found = load_pictures(tmp_path, [*rasters, "clear", "a b", "wide", "flat"], size=160)
     assert not found.missing
     assert not found.broken
     sizes = {name: (picture.width, picture.height) for name, picture in found.of.items()}
@@ -41,6 +42,7 @@ def test_every_format_becomes_a_small_picture_and_svg_goes_in_as_it_is(tmp_path)
     assert head == "data:image/png;base64"
     assert Image.open(io.BytesIO(data)).mode == "RGBA"
     assert (sizes["clear"], sizes["wide"]) == ((80, 160), (160, 80))
+    assert sizes["flat"] == (160, 160)
     assert _read(found.of["a b"]) == ("data:image/svg+xml;base64", source.encode())
 
 
