@@ -148,3 +148,11 @@ def _is_missing(label: Any) -> bool:
         raise LabelError(f"a label is {shown(label)}; it must be text or a number")
     same = label == label  # NaN differs from itself; pandas' NA says neither yes nor no
     return not isinstance(same, (bool, np.bool_)) or not same or bool(label == -1)
+
+
+def in_order_of_appearance(labels: IntArray) -> IntArray:
+    """The same partition, its parts numbered as they first appear."""
+    _, first, part = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[part]

@@ -31,6 +31,9 @@ from trilens.shares import counted_intervals
 from trilens.statements.combine import questions
 from trilens.words import NONE_ON_A_RING, listed, little_to_conclude
 
+#: Nearer to the middle than this part of the usual distance no object of a ring lies.
+_NEAR_THE_MIDDLE = 0.3
+
 
 @dataclass(frozen=True)
 class ClassMedoid(AsDict):
@@ -210,9 +213,16 @@ def _of_fit(fitted: Fit) -> Medoid:
     low, high = intervals_of(fitted, MEDOID_LEVEL)
     level = level_with(fitted, found.index) & (known == known.max())
     close = _names_by_score(fitted.names, score, level)
-    nobody = np.zeros(fitted.n_objects, dtype=np.bool_)
-    on_ring = reason is None and len(found.candidates) > 1 and is_ring(fitted, nobody)
+    on_ring = reason is None and _lies_on_ring(fitted)
     return replace(found, close=close, low=low, high=high, reason=reason, on_ring=on_ring)
+
+
+def _lies_on_ring(fitted: Fit) -> bool:
+    """Whether the objects form a ring; what has an object near its middle is not looked at."""
+    from_middle = np.linalg.norm(fitted.map.X - fitted.map.X.mean(axis=0), axis=1)
+    if from_middle.min() < _NEAR_THE_MIDDLE * np.sqrt((from_middle**2).mean()):
+        return False
+    return is_ring(fitted, np.zeros(fitted.n_objects, dtype=np.bool_))
 
 
 def _why_no_claim(fitted: Fit) -> Reason | None:

@@ -15,7 +15,6 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes, some_of
 from trilens.maps.support import Reason
 from trilens.questions.clouds import MapAlongAxes
-from trilens.questions.cluster.spectral import in_order_of_appearance
 from trilens.questions.cluster.suggest import (
     Examined,
     divide,
@@ -24,6 +23,7 @@ from trilens.questions.cluster.suggest import (
     have_gaps,
     numbered,
 )
+from trilens.questions.labels import in_order_of_appearance
 from trilens.questions.shapes import LEAST_OBJECTS, Fitted, Shape, Shapes, fit_shapes, is_straight
 from trilens.words import about_groups, about_shape, about_structure
 

@@ -18,6 +18,7 @@ from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
 from trilens.maps.geometry import rescaled
 from trilens.questions.error_rate import known_error_rate
 from trilens.questions.estimators import LabelsObjects
+from trilens.questions.labels import in_order_of_appearance
 from trilens.statements import Kind, StatementsLike
 from trilens.statements.value import refuse_answers, statements_to_fit
 
@@ -55,14 +56,6 @@ def purity(clusters: ArrayLike, classes: ArrayLike) -> float:
             f"{found.size} clusters for {known.size} classes: give one of each for every object"
         )
     return float(contingency_matrix(known, found).max(axis=0).sum() / len(known))
-
-
-def in_order_of_appearance(labels: IntArray) -> IntArray:
-    """The same partition, its parts numbered as they first appear."""
-    _, first, part = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[part]
 
 
 def coordinate_clusters(

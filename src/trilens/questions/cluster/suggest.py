@@ -18,12 +18,7 @@ from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support
 from trilens.questions.clouds import CLOUDS, LEVEL, MapAlongAxes, Shape, clouds, nearest_of, p_value
-from trilens.questions.cluster.spectral import (
-    coordinate_clusters,
-    in_order_of_appearance,
-    neighbour_graph,
-)
-from trilens.questions.labels import UNASSIGNED
+from trilens.questions.labels import UNASSIGNED, in_order_of_appearance
 from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
 from trilens.statements import Statements
@@ -242,6 +237,8 @@ def examine(
     bent = False
     if reason is None:
         if p <= LEVEL and parted:
+            from trilens.questions.cluster.spectral import coordinate_clusters
+
             found = coordinate_clusters(coordinates, best, random_state=random_state)
             if have_gaps(map_.every, found):
                 shape, labels = "groups", found
@@ -462,6 +459,8 @@ def _unequal(
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
+    from trilens.questions.cluster.spectral import neighbour_graph
+
     values, _ = laplacian_eigenvectors(neighbour_graph(points), max(numbers) + 1)
     values = np.maximum(values, 1e-9)
     return [1 - values[number - 1] / values[number] for number in numbers]
