@@ -38,9 +38,10 @@ START_LAPSE = 0.2
 #: The rough fit before a fit of odd or closer answers: dimensions more, and iterations.
 _MORE, _ROUGH_ITER = 3, 40
 #: Of very many answers one in so many, but at least so many, give a start and the curvature;
-#: and at least so many for each object, where a start is sought: of fewer it may lead astray.
+#: and at least so many for each object, where a start is sought: of fewer it may lead astray. The
+#: last number is enough, however many objects there are.
 _PART, _LEAST_PART = 8, 10_000
-_EACH, _EACH_TO_START = 10, 100
+_EACH, _EACH_TO_START, _ENOUGH_TO_START = 10, 100, 2_000_000
 #: How even the weights of answers must be for a part to be like all, and what penalty, by the
 #: mean weight, holds coordinates together.
 _EVEN, _LEAST_HELD = 0.1, 1e-6
@@ -350,7 +351,7 @@ def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> Ans
         return None  # a few answers count for all: a part may not have them
     if l2 * len(counted) < _LEAST_HELD * float(likelihood.weight.sum()):
         return None  # no penalty to speak of: coordinates run away, and their curvature with them
-    if size < max(_LEAST_PART, each * likelihood.choices.n_objects):
+    if size < max(_LEAST_PART, min(each * likelihood.choices.n_objects, _ENOUGH_TO_START)):
         return None
     rng = np.random.default_rng(len(counted))
     rows = np.sort(rng.choice(counted, size, replace=False, shuffle=False))

@@ -19,6 +19,7 @@ from trilens.statements import Statements
 #: parts more readily than round ones. Simplex: a uniform triangle, or what that is in other
 #: dimensions, whose corners look like groups. Rings and crosses fall into parts still more readily.
 Shape: TypeAlias = Literal["gaussian", "simplex", "box"]
+FORMS: tuple[Shape, ...] = ("gaussian", "box", "simplex")
 
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
 CLOUDS = 39

@@ -16,7 +16,7 @@ from trilens.calibration import (
     ISOLATION_TIMES,
     LEVEL_OF_ISOLATION,
 )
-from trilens.kinds import Kind
+from trilens.kinds import Kind, n_answers, sides, sign
 from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import local_outliers
@@ -91,51 +91,49 @@ def isolation(points: FloatArray) -> FloatArray:
 
 
 def isolation_by_answers(model: Map, rest: IntArray, answers: Statements | None) -> FloatArray:
-    """The isolation of the rest, the most isolated each where its own answers place it.
+    """The isolation of the rest, the most isolated each where the answers place it.
 
-    A fit keeps coordinates small, and few ``central`` answers tell how far out a far object is.
-    So the most isolated objects are placed again, each with the others held and without that
-    penalty: on the line from the middle of its neighbors through its place, at the nearest point
-    that is about as likely as the best. Without answers, and for other kinds, isolation is that
-    on the map.
+    A fit keeps coordinates small, and few answers tell how far out a far object is. So the most
+    isolated objects are placed again, each with those that lie together with it, the others held
+    and without that penalty: on the line from the middle of its neighbors through its place, at
+    the nearest point that is about as likely as the best. Without answers isolation is that on
+    the map.
     """
     X, found = model.X, isolation(model.X[rest])
-    if answers is None or answers.kind != "central":
+    if answers is None:
         return found
     for one in np.argsort(-found, kind="stable")[: most_apart(len(rest)) + 3].tolist():
-        others = X[np.delete(rest, one)]
-        near = np.argsort(((others - X[rest[one]]) ** 2).sum(axis=1), kind="stable")
-        middle = others[near[:_NEIGHBORS]].mean(axis=0)
-        tried = middle + _SO_FAR[:, None] * (X[rest[one]] - middle)
-        likely = _likelihoods(model, answers, int(rest[one]), tried)
-        at = tried[(likely >= likely.max() - AS_LIKELY_AS_THE_BEST).argmax()]
-        far = np.partition(np.linalg.norm(others - at, axis=1), _THIRD - 1)[_THIRD - 1]
-        found[one] = np.log(max(far, 1e-12))
+        others = np.delete(rest, one)
+        away = np.linalg.norm(X[others] - X[rest[one]], axis=1)
+        near = others[np.argsort(away, kind="stable")]
+        away = np.sort(away)
+        mates = int((away[: _THIRD - 1] < away[_THIRD - 1] / 2).sum())
+        middle = X[near[mates : mates + _NEIGHBORS]].mean(axis=0)
+        steps = (_SO_FAR - 1)[:, None] * (X[rest[one]] - middle)
+        together = np.append(near[:mates], rest[one])
+        likely = _likelihoods(model, answers, together, steps)
+        step = steps[(likely >= likely.max() - AS_LIKELY_AS_THE_BEST).argmax()]
+        away[mates:] = np.sort(np.linalg.norm(X[near[mates:]] - X[rest[one]] - step, axis=1))
+        found[one] = np.log(max(np.partition(away, _THIRD - 1)[_THIRD - 1], 1e-12))
     return found
 
 
-def _likelihoods(model: Map, answers: Statements, one: int, places: FloatArray) -> FloatArray:
-    """Log-likelihoods of the ``central`` answers about an object if it lay at some places."""
-    from scipy.spatial.distance import cdist
-
-    def odds(squares: FloatArray) -> FloatArray:
-        return lengths(squares, model.length, model.alpha)[0]
-
-    def between(i: IntArray, j: IntArray) -> FloatArray:
-        return odds(((model.X[i] - model.X[j]) ** 2).sum(axis=1))
-
-    here = odds(cdist(places, model.X, "sqeuclidean"))
-    about = answers.triples[(answers.triples == one).any(axis=1)].astype(np.int64)
-    chosen = about[:, 0] == one
-    _, j, k = about[chosen].T
-    first, rest = about[~chosen, 0], about[~chosen, 1:].sum(axis=1) - one
-    opposite, side = between(j, k), between(first, rest)
-    with np.errstate(over="ignore"):
-        chances = np.c_[
-            1 / (1 + np.exp(here[:, j] - opposite) + np.exp(here[:, k] - opposite)),
-            1 / (1 + np.exp(side - here[:, rest]) + np.exp(here[:, first] - here[:, rest])),
-        ]
-    chances = (1 - model.lapse) * chances + model.lapse / 3
+def _likelihoods(
+    model: Map, answers: Statements, objects: IntArray, steps: FloatArray
+) -> FloatArray:
+    """Log-likelihoods of the answers about some objects if these lay some steps away."""
+    moved = np.zeros(model.n_objects)
+    moved[objects] = 1.0
+    about = answers.triples[moved[answers.triples].any(axis=1)]
+    odds = np.empty((n_answers(model.kind), len(steps), len(about)))
+    for side, (i, j) in enumerate(sides(model.kind, about)):
+        way, by = model.X[i] - model.X[j], moved[i] - moved[j]
+        squares = (way**2).sum(axis=1) + 2 * by * (steps @ way.T)
+        squares += by**2 * (steps**2).sum(axis=1)[:, None]
+        odds[side] = sign(model.kind) * lengths(squares, model.length, model.alpha)[0]
+    odds -= odds.max(axis=0)
+    np.exp(odds, out=odds)
+    chances = (1 - model.lapse) * odds[0] / odds.sum(axis=0) + model.lapse / len(odds)
     return np.asarray(np.log(np.maximum(chances, LEAST)).sum(axis=1))
 
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.questions.clouds import FORMS, Shape as Cloud
 
 Shape: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups"]
 
@@ -69,9 +70,9 @@ class Shapes:
 
     #: By shape; of a cloud the best one. Empty where there are too few objects.
     fits: Mapping[Shape, Fitted] = field(repr=False)
-    #: The score of the best cloud that is skewed or has a long tail, and of one that is neither.
+    #: The score of the best cloud that is skewed or has a long tail, and of those that are neither.
     rest: float = -np.inf
-    plain: float = -np.inf
+    plain: Mapping[str, float] = field(default_factory=dict)
     #: The largest log-likelihood of a cloud that is neither.
     likely: float = -np.inf
     #: How many groups there may be: large enough, and with a dip between them.
@@ -104,10 +105,18 @@ class Shapes:
         others = (fit.score for name, fit in self.fits.items() if name != "groups")
         return self.fits["groups"].score - max(others)
 
+    def beyond(self, cloud: str) -> float:
+        """How much better groups are than a plain cloud of one form."""
+        return self.fits["groups"].score - self.plain[cloud] if "groups" in self.fits else -np.inf
+
     @property
-    def beyond_plain(self) -> float:
-        """How much better groups are than plain clouds."""
-        return self.fits["groups"].score - self.plain if "groups" in self.fits else -np.inf
+    def n_groups(self) -> int:
+        """Of the groups that describe the map best; 0 where none could be fitted."""
+        return len(self.fits["groups"].knots) if "groups" in self.fits else 0
+
+    def members(self, points: FloatArray, errors: FloatArray) -> IntArray:
+        """The group of each object, by errors that are the same in every direction, (n,)."""
+        return np.asarray(self.fits["groups"].near(points, errors).argmax(axis=1))
 
     @property
     def divided(self) -> bool:
@@ -118,7 +127,7 @@ class Shapes:
         """
         if "groups" not in self.fits:
             return not self.fits
-        rivals = [self.rest] if "ring" in self.fits else [self.plain]
+        rivals = [self.rest if "ring" in self.fits else max(self.plain.values())]
         rivals += [
             fit.score
             for name, fit in self.fits.items()
@@ -145,14 +154,17 @@ def is_straight(points: FloatArray, errors: FloatArray) -> bool:
 
 
 def fit_shapes(
-    points: FloatArray, errors: FloatArray, divisions: Sequence[IntArray], only: bool = False
+    points: FloatArray,
+    errors: FloatArray,
+    divisions: Sequence[IntArray],
+    only: Cloud | None = None,
 ) -> Shapes:
     """Fit every shape to a map.
 
     A shape is a set of knots, whose places are linear in its parameters. Objects lie about the
     knots, and are seen with the errors of their places, taken as the same in every direction.
     Lines, rings, arms and groups so become mixtures of Gaussians, which the EM algorithm fits,
-    started from divisions into 2, 3, ... parts. With ``only``, groups and plain clouds alone are.
+    started from divisions into 2, 3, ... parts. With ``only``, groups and that plain cloud are.
 
     Examples
     --------
@@ -167,24 +179,25 @@ def fit_shapes(
         return Shapes({})
     fit = _Fit(points, np.einsum("nii->n", errors) / d)
     few = [labels for labels in divisions if (labels.max() + 1) * fit.least <= n]
-    plain = [fit.gaussian(), fit.round(), fit.box()]
+    plain = {cloud: fit.plain(cloud) for cloud in (FORMS if only is None else (only,))}
     uneven: list[Fitted] = []
     found: dict[Shape, list[Fitted]] = {"groups": [fit.groups(labels) for labels in few]}
     found["groups"] += [fit.groups(labels, alike=False) for labels in few[:3]]
     found["groups"] = [one for one in found["groups"] if fit.filled(one) and fit.parted(one)]
-    if not only:
+    if only is None:
         found["line"] = fit.lines()
         if d > 1:
             uneven = [fit.long_tail(), *fit.skewed()]
             found["ring"] = [fit.ring()]
             found["arms"] = [one for one in fit.arms(divisions) if fit.filled(one)]
-    found["cloud"] = plain + uneven
+    even = [one for cloud, one in plain.items() if cloud != "simplex"]
+    found["cloud"] = even + uneven
     best = {name: max(each, key=lambda one: one.score) for name, each in found.items() if each}
     return Shapes(
         best,
         max((one.score for one in uneven), default=-np.inf),
-        max(one.score for one in plain),
-        max(one.likelihood for one in plain),
+        {cloud: one.score for cloud, one in plain.items()},
+        max((one.likelihood for one in even), default=-np.inf),
         frozenset(len(one.knots) for one in found["groups"]),
     )
 
@@ -200,21 +213,25 @@ class _Fit:
 
     # clouds
 
-    def round(self) -> Fitted:
+    def plain(self, cloud: Cloud) -> Fitted:
+        """The best one of a form."""
         d = self._X.shape[1]
-        return self._knots(np.ones((1, 1)), self._mean[None], d + 1)
-
-    def gaussian(self) -> Fitted:
-        d = self._X.shape[1]
-        return self._tails(np.ones(1), d + d * (d + 1) / 2)
+        if cloud == "gaussian":
+            each = [
+                self._tails(np.ones(1), d + d * (d + 1) / 2),
+                self._knots(np.ones((1, 1)), self._mean[None], d + 1),
+            ]
+        elif cloud == "box" or d == 1:
+            each = [self._spread_out((2 * self._uniform() - 1) * np.sqrt(3), self._axes)]
+        else:
+            first = self._in_simplex()
+            turned = np.c_[first[:, 1], first[:, 0], first[:, 2:]]
+            each = [self._spread_out(latent, self._axes) for latent in (first, turned)]
+        return max(each, key=lambda one: one.score)
 
     def long_tail(self) -> Fitted:
         d = self._X.shape[1]
         return self._tails(_SCALES, d + d * (d + 1) / 2 + len(_SCALES) - 1)
-
-    def box(self) -> Fitted:
-        latent = (2 * self._uniform() - 1) * np.sqrt(3)
-        return self._spread_out(latent, self._axes)
 
     def skewed(self) -> list[Fitted]:
         """Log-normal along axes that are those of the map, or half-way between them."""
@@ -232,6 +249,19 @@ class _Fit:
         d = self._X.shape[1]
         some = _CLOUD[min(d, len(_CLOUD)) - 1]
         return np.asarray(qmc.Halton(d, scramble=False).random(some + 1)[1:], dtype=np.float64)
+
+    def _in_simplex(self) -> FloatArray:
+        """Evenly in a triangle, or what that is in other dimensions, a corner along the first axis.
+
+        Along each axis the variance is 1.
+        """
+        at = np.sort(self._uniform(), axis=1)
+        n, d = at.shape
+        shares = np.diff(np.c_[np.zeros(n), at, np.ones(n)], axis=1) - 1 / (d + 1)
+        axes = np.linalg.qr(np.c_[np.ones(d + 1), np.eye(d + 1)[:, :-1]])[0][:, 1:]
+        axes *= np.sign(axes[0, 0])
+        found: FloatArray = shares @ axes * np.sqrt((d + 1) * (d + 2))
+        return found
 
     def _spread_out(self, latent: FloatArray, axes: FloatArray) -> Fitted:
         along = (self._X - self._mean) @ axes.T

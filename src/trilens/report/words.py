@@ -536,8 +536,9 @@ def outlier_rule(facts: Facts) -> str:
     return (
         "An object is said to stand apart when at most one in twenty simulated collections without "
         "outliers has one as far from all others. The collections have as many objects and "
-        "answers, and may have groups and long tails. This holds for the list as a whole: of "
-        "several objects, those listed last are the least certain."
+        "answers, and may have groups. This holds for the list as a whole: of several objects, "
+        "those listed last are the least certain. Where the objects thin out into a long tail, its "
+        "end may be listed as well: it does lie far out."
     )
 
 

@@ -17,7 +17,16 @@ from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support
-from trilens.questions.clouds import CLOUDS, LEVEL, MapAlongAxes, Shape, clouds, nearest_of, p_value
+from trilens.questions.clouds import (
+    CLOUDS,
+    FORMS,
+    LEVEL,
+    MapAlongAxes,
+    Shape,
+    clouds,
+    nearest_of,
+    p_value,
+)
 from trilens.questions.labels import UNASSIGNED, in_order_of_appearance
 from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
@@ -34,9 +43,8 @@ _LLOYD_STEPS = 20
 _EM_STEPS = 10
 #: Groups tighter than this share of the whole are as good as points.
 _LEAST_WITHIN = 0.003
+#: Clouds with which the tightness of groups is compared.
 _SHAPES: tuple[Shape, ...] = ("gaussian", "box")
-#: For mixtures also: the corners of a triangle look like groups of unequal sizes.
-_CORNERS: Shape = "simplex"
 
 
 @dataclass(frozen=True)
@@ -204,9 +212,9 @@ def examine(
     well as of uniform ones. Then the number is suggested whose score times tightness beyond
     uniform clouds is the largest. There also are groups, though they are of unequal sizes, if a
     mixture of Gaussians describes the map better than every other shape (`fit_shapes`), and
-    better than a plain cloud by more than in all but 5 % of either clouds. Else 1 is suggested;
-    and also where a skewed cloud, a long tail, a line, a ring or arms describe the map better
-    than groups with a dip between them.
+    better than a Gaussian, a box and a simplex by more than in all but 5 % of clouds of each of
+    these forms. Else 1 is suggested; and also where a skewed cloud, a long tail, a line, a ring or
+    arms describe the map better than groups with a dip between them.
 
     Parameters
     ----------
@@ -240,6 +248,9 @@ def examine(
             from trilens.questions.cluster.spectral import coordinate_clusters
 
             found = coordinate_clusters(coordinates, best, random_state=random_state)
+            if not have_gaps(map_.every, found) and shapes.n_groups == best:
+                # spectral clusters cut large groups where others are small
+                found = in_order_of_appearance(shapes.members(map_.every, map_.variances))
             if have_gaps(map_.every, found):
                 shape, labels = "groups", found
         if shape == "cloud":
@@ -264,7 +275,7 @@ def _tested(
     """The p-value of groups, their best number, the evidence, and whether they have gaps."""
     from threadpoolctl import threadpool_limits
 
-    rng = np.random.default_rng([seed, 19])
+    rng, d = np.random.default_rng([seed, 19]), map_.points.shape[1]
     with threadpool_limits(1):
         own = _Divisions([map_.points], [map_.errors], numbers)
         shapes = fit_shapes(map_.points, map_.errors, own.labels)
@@ -274,7 +285,10 @@ def _tested(
         at = int(own.best(level)[0])
         tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
-        parted = shapes.divided and any(have_gaps(map_.points, each) for each in own.labels)
+        divisions = list(own.labels)
+        if shapes.n_groups:
+            divisions.append(shapes.members(map_.points, np.einsum("nii->n", map_.errors) / d))
+        parted = shapes.divided and any(have_gaps(map_.points, each) for each in divisions)
         if p <= _CLEARLY_NOT and parted:
             # a claim is near: more clouds, so that chance has less of a say
             for one, test in zip(_SHAPES, tests, strict=True):
@@ -284,13 +298,12 @@ def _tested(
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
         if p > LEVEL and parted and shapes.groups > 0:
-            unequal = 0.0
-            for each in (*_SHAPES, _CORNERS):
-                if unequal <= LEVEL:
-                    often = _unequal(map_, each, numbers, shapes.beyond_plain, rng)
-                    unequal = max(unequal, often)
-            if unequal <= LEVEL:
-                p, at = unequal, len(shapes.fits["groups"].knots) - 2
+            often = 0.0
+            for each in FORMS:
+                if often <= LEVEL:
+                    often = max(often, _unequal(map_, each, numbers, shapes.beyond(each), rng))
+            if often <= LEVEL:
+                p, at = often, shapes.n_groups - 2
     evidence = zip(numbers, own.separation[0], level, np.exp(-tight), own.gap[0], strict=True)
     candidates = tuple(Candidate(number, *map(float, each)) for number, *each in evidence)
     best = numbers[at]
@@ -443,7 +456,7 @@ def _unequal(
     beyond: float,
     rng: np.random.Generator,
 ) -> float:
-    """How often groups describe a cloud so much better than a plain cloud does.
+    """How often groups describe a cloud of some form so much better than that form does.
 
     No more clouds are drawn once so many do that nothing can be claimed.
     """
@@ -451,7 +464,7 @@ def _unequal(
 
     def better(points: FloatArray) -> float:
         parts = [part.labels for part in divide(points, numbers)]
-        return fit_shapes(points, map_.errors[nearest(points)], parts, only=True).beyond_plain
+        return fit_shapes(points, map_.errors[nearest(points)], parts, shape).beyond(shape)
 
     number = CLOUDS + _MORE_CLOUDS
     enough = int(LEVEL * (number + 1))
