@@ -67,10 +67,8 @@ from .questions.cluster.groups import (
     cluster as cluster,
     structure as structure,
 )
-from .questions.cluster.spectral import (
-    KRNGClustering as KRNGClustering,
-    purity as purity,
-)
+from .questions.cluster.krng import KRNGClustering as KRNGClustering
+from .questions.cluster.spectral import purity as purity
 from .questions.compare_groups import (
     compare_groups as compare_groups,
 )

@@ -216,7 +216,8 @@ TRUE_KNN = "true k-NN graph"
 def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """600 digits into ten clusters: the estimated k-RNG, the true one, the lens map."""
     from trilens.exact import dissimilarities
-    from trilens.questions.cluster.spectral import KRNGClustering, coordinate_clusters, purity
+    from trilens.questions.cluster.krng import KRNGClustering
+    from trilens.questions.cluster.spectral import coordinate_clusters, purity
 
     data = digits()
     # the same digits at every number of statements: the true graphs are computed once a run

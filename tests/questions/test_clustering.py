@@ -16,7 +16,8 @@ from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
 from trilens.questions.cluster import spectral
 from trilens.questions.cluster.groups import cluster, cluster_stability
-from trilens.questions.cluster.spectral import KRNGClustering, neighbour_graph, purity
+from trilens.questions.cluster.krng import KRNGClustering
+from trilens.questions.cluster.spectral import neighbour_graph, purity
 from trilens.questions.cluster.suggest import examine
 from trilens.questions.embed import map_dimension
 from trilens.simulate import mixture, simulate_statements

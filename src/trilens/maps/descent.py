@@ -41,7 +41,7 @@ _MORE, _ROUGH_ITER = 3, 40
 #: and at least so many for each object, where a start is sought: of fewer it may lead astray. The
 #: last number is enough, however many objects there are.
 _PART, _LEAST_PART = 8, 10_000
-_EACH, _EACH_TO_START, _ENOUGH_TO_START = 10, 100, 2_000_000
+_EACH, _EACH_TO_START, _ENOUGH_TO_START = 10, 100, 1_000_000
 #: How even the weights of answers must be for a part to be like all, and what penalty, by the
 #: mean weight, holds coordinates together.
 _EVEN, _LEAST_HELD = 0.1, 1e-6

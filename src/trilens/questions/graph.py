@@ -26,6 +26,7 @@ from trilens.ask import (
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.fitted import Fit
+from trilens.questions.cluster.spectral import neighbour_graph
 from trilens.questions.error_rate import is_zero, known_error_rate
 from trilens.statements import Statements
 
@@ -183,8 +184,6 @@ def _on_map(
 ) -> Graph:
     """The nearest neighbors on a map."""
     from scipy.sparse import csr_array
-
-    from trilens.questions.cluster.spectral import neighbour_graph
 
     n = len(points)
     k = min(k or _NEIGHBOURS, max(n - 1, 1))

@@ -9,7 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.lens import laplacian_eigenvectors
 from trilens.questions.clouds import FORMS, Shape as Cloud
+from trilens.questions.cluster.spectral import neighbour_graph
 
 Shape: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups"]
 
@@ -311,8 +313,6 @@ class _Fit:
 
     def lines(self) -> list[Fitted]:
         """Straight, bent and bent twice, started along the first axis and along neighbours."""
-        from trilens.lens import laplacian_eigenvectors
-        from trilens.questions.cluster.spectral import neighbour_graph
 
         n, d = self._X.shape
         first = (self._X - self._mean) @ self._axes[0]

@@ -193,11 +193,8 @@ def clusterings(
     S: Statements, n_clusters: int, ks: Sequence[int], sigmas: Sequence[float], seeds: Seeds
 ) -> Iterator[Clustering]:
     """Algorithm 5, weighted and not, and spectral clustering on every map in two dimensions."""
-    from trilens.questions.cluster.spectral import (
-        KRNGClustering,
-        coordinate_clusters,
-        neighbour_graph,
-    )
+    from trilens.questions.cluster.krng import KRNGClustering
+    from trilens.questions.cluster.spectral import coordinate_clusters, neighbour_graph
 
     pairs = count_pairs(S, n_threads=1)
     for k in ks:

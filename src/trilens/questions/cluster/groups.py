@@ -35,8 +35,8 @@ from trilens.maps.fitted import Fit
 from trilens.maps.geometry import some_of, total_distance
 from trilens.maps.registry import coordinates
 from trilens.maps.support import support_of_answers
+from trilens.questions.cluster.krng import KRNGClustering
 from trilens.questions.cluster.spectral import (
-    KRNGClustering,
     check_n_clusters,
     coordinate_clusters,
     neighbour_graph,

@@ -27,6 +27,7 @@ from trilens.questions.clouds import (
     nearest_of,
     p_value,
 )
+from trilens.questions.cluster.spectral import coordinate_clusters, neighbour_graph
 from trilens.questions.labels import UNASSIGNED, in_order_of_appearance
 from trilens.questions.outlier_test import outliers_of_fit
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
@@ -245,8 +246,6 @@ def examine(
     bent = False
     if reason is None:
         if p <= LEVEL and parted:
-            from trilens.questions.cluster.spectral import coordinate_clusters
-
             found = coordinate_clusters(coordinates, best, random_state=random_state)
             if not have_gaps(map_.every, found) and shapes.n_groups == best:
                 # spectral clusters cut large groups where others are small
@@ -472,8 +471,6 @@ def _unequal(
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
-    from trilens.questions.cluster.spectral import neighbour_graph
-
     values, _ = laplacian_eigenvectors(neighbour_graph(points), max(numbers) + 1)
     values = np.maximum(values, 1e-9)
     return [1 - values[number - 1] / values[number] for number in numbers]
