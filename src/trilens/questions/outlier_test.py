@@ -91,43 +91,34 @@ def isolation(points: FloatArray) -> FloatArray:
 
 
 def isolation_by_answers(model: Map, rest: IntArray, answers: Statements | None) -> FloatArray:
-    """The isolation of the rest, the most isolated each where the answers place it.
+    """The isolation of the rest, the most isolated each where its own answers place it.
 
     A fit keeps coordinates small, and few answers tell how far out a far object is. So the most
-    isolated objects are placed again, each with those that lie together with it, the others held
-    and without that penalty: on the line from the middle of its neighbors through its place, at
-    the nearest point that is about as likely as the best. Without answers isolation is that on
-    the map.
+    isolated objects are placed again, each with the others held and without that penalty: on the
+    line from the middle of its neighbors through its place, at the nearest point that is about as
+    likely as the best. Without answers isolation is that on the map.
     """
     X, found = model.X, isolation(model.X[rest])
     if answers is None:
         return found
     for one in np.argsort(-found, kind="stable")[: most_apart(len(rest)) + 3].tolist():
-        others = np.delete(rest, one)
-        away = np.linalg.norm(X[others] - X[rest[one]], axis=1)
-        near = others[np.argsort(away, kind="stable")]
-        away = np.sort(away)
-        mates = int((away[: _THIRD - 1] < away[_THIRD - 1] / 2).sum())
-        middle = X[near[mates : mates + _NEIGHBORS]].mean(axis=0)
+        others = X[np.delete(rest, one)]
+        near = np.argsort(((others - X[rest[one]]) ** 2).sum(axis=1), kind="stable")
+        middle = others[near[:_NEIGHBORS]].mean(axis=0)
         steps = (_SO_FAR - 1)[:, None] * (X[rest[one]] - middle)
-        together = np.append(near[:mates], rest[one])
-        likely = _likelihoods(model, answers, together, steps)
-        step = steps[(likely >= likely.max() - AS_LIKELY_AS_THE_BEST).argmax()]
-        away[mates:] = np.sort(np.linalg.norm(X[near[mates:]] - X[rest[one]] - step, axis=1))
-        found[one] = np.log(max(np.partition(away, _THIRD - 1)[_THIRD - 1], 1e-12))
+        likely = _likelihoods(model, answers, int(rest[one]), steps)
+        at = X[rest[one]] + steps[(likely >= likely.max() - AS_LIKELY_AS_THE_BEST).argmax()]
+        far = np.partition(np.linalg.norm(others - at, axis=1), _THIRD - 1)[_THIRD - 1]
+        found[one] = np.log(max(far, 1e-12))
     return found
 
 
-def _likelihoods(
-    model: Map, answers: Statements, objects: IntArray, steps: FloatArray
-) -> FloatArray:
-    """Log-likelihoods of the answers about some objects if these lay some steps away."""
-    moved = np.zeros(model.n_objects)
-    moved[objects] = 1.0
-    about = answers.triples[moved[answers.triples].any(axis=1)]
+def _likelihoods(model: Map, answers: Statements, one: int, steps: FloatArray) -> FloatArray:
+    """Log-likelihoods of the answers about an object if it lay some steps away."""
+    about = answers.triples[(answers.triples == one).any(axis=1)]
     odds = np.empty((n_answers(model.kind), len(steps), len(about)))
     for side, (i, j) in enumerate(sides(model.kind, about)):
-        way, by = model.X[i] - model.X[j], moved[i] - moved[j]
+        way, by = model.X[i] - model.X[j], (i == one).astype(np.float64) - (j == one)
         squares = (way**2).sum(axis=1) + 2 * by * (steps @ way.T)
         squares += by**2 * (steps**2).sum(axis=1)[:, None]
         odds[side] = sign(model.kind) * lengths(squares, model.length, model.alpha)[0]
