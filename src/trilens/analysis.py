@@ -17,7 +17,7 @@ from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular, counted, facts, plain, records, table
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
-from trilens.ask import Data, is_enough, opened, statements_of
+from trilens.ask import Data, answers_of, is_enough, opened, statements_of
 from trilens.counts import Counted
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.registry import coordinates
@@ -38,7 +38,7 @@ from trilens.questions.reliability import Reliability, reliability
 from trilens.questions.structure import Structure
 from trilens.shares import DepthIntervals, counted_shares
 from trilens.statements import Statements, Summary
-from trilens.words import about_depth
+from trilens.words import about_depth, listed
 
 if TYPE_CHECKING:
     from trilens.report import Pictures
@@ -200,7 +200,10 @@ class Analysis(Tabular):
 
     @property
     def _most_central(self) -> str:
-        return "none (a ring)" if self.clusters.shape == "ring" else self.medoid.name
+        if self.clusters.shape == "ring":
+            return "none (a ring)"
+        known = self.medoid.stands_out and self.medoid.reason is None
+        return listed(self.medoid.candidates) if known else "not known"
 
     def _repr_html_(self) -> str:
         rows = [("answers", self.describe.statements), ("objects", self.describe.objects)]
@@ -284,6 +287,8 @@ def analyze(
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
     given = opened(answers)
+    if isinstance(given, Fit) and given.is_of_few:
+        given = answers_of(given)
     if isinstance(given, Answers) and given.in_counts:
         statements_of(given, "analyze")  # refuses
     if by is not None:

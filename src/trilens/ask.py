@@ -27,6 +27,7 @@ from trilens.maps.fitted import Fit, fit
 from trilens.maps.kind import doubt_kind
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.registry import MAPS, coordinates, dimensions
+from trilens.maps.support import are_enough
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
 
@@ -41,9 +42,6 @@ Data: TypeAlias = (
 Counts: TypeAlias = Counted | CentralCounts | PairCounts
 #: What is left of data once it is opened.
 Opened: TypeAlias = Fit | Answers | Statements | Counts
-
-#: With fewer answers for each object, or fewer objects, a map has nothing to hold on to.
-LEAST_PER_OBJECT, LEAST_OBJECTS = 10, 4
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,9 @@ def ask(
     """
     one_of("method", method, ("auto", *question.methods))
     given = opened(data)
-    if isinstance(given, Fit) and method not in ("auto", "choice"):
+    if isinstance(given, Fit) and (
+        method not in ("auto", "choice") or (method == "auto" and given.is_of_few)
+    ):
         given = answers_of(given)
     if isinstance(given, Counts):
         return _of_counts(question, given, method, parameters)
@@ -274,11 +274,9 @@ def is_enough(given: Answers | Statements) -> bool:
     """Whether there are enough answers, and objects, for a map."""
     if isinstance(given, Answers) and not given.held:
         counts = given.count_all()
-        n, m = counts.n_objects, counts.statements
-    else:
-        held = given.read() if isinstance(given, Answers) else given
-        n, m = held.n_objects, len(held)
-    return n >= LEAST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
+        return are_enough(counts.statements, counts.n_objects)
+    held = given.read() if isinstance(given, Answers) else given
+    return are_enough(len(held), held.n_objects)
 
 
 def objects_of(counts: Counts) -> ObjectList:

@@ -615,8 +615,7 @@ GROUP_NOTES = {
     "ring": "no gap in the ring could be confirmed: to divide it would be arbitrary",
     "arms": "to call the arms groups would be arbitrary",
     "no dip": (
-        "no clear gap divides the objects: a lopsided or curved whole would look the same, so no "
-        "groups are claimed"
+        "no gap between groups could be confirmed: a lopsided or curved whole would look the same"
     ),
     "central gap": (
         "answers about the most central object cannot tell how wide a gap between two groups is: "

@@ -12,6 +12,7 @@ import drawn
 from trilens.cli.outliers import _notes
 from trilens.errors import ParameterError
 from trilens.maps.fitted import fit
+from trilens.questions import clouds
 from trilens.questions.clouds import AskedInOrder
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.hierarchy import hierarchy
@@ -120,6 +121,18 @@ def test_a_far_object_is_placed_again_without_the_penalty(kind):
     assert len(np.flatnonzero(alone != seen)) <= most_apart(31) + 3
     assert alone.argmax() == 30
     assert widest_gap(alone)[0] > widest_gap(seen)[0]
+
+
+def test_of_very_many_answers_a_part_is_tested(monkeypatch):
+    X = np.r_[np.random.default_rng(0).standard_normal((30, 2)), [[7.0, 0]]]
+    S = simulate_statements(X, 3000, "odd", error_rate=0.05, random_state=1)
+    monkeypatch.setattr(clouds, "_MOST_ANSWERS", 1500)
+    monkeypatch.setattr(clouds, "_MOST_OF_EACH", 1)
+    F = fit(S, n_components=2)
+    model, answers = clouds.tested(F.canonical[0])
+    assert len(answers) == 1500
+    assert not np.array_equal(model.X, F.canonical[0].map.X)
+    assert F.outliers().names == ("30",)
 
 
 def test_the_groups_of_a_map_are_found_and_drawn_anew():

@@ -145,7 +145,7 @@ def test_parts_without_gaps_are_not_called_one_cloud():
     assert cloud.sentence.endswith("the objects may form one cloud.")
     parts = replace(cloud, notes=("no dip",))
     assert "no gaps could be confirmed between the parts" in parts.sentence
-    assert "no clear gap divides the objects" in parts.caution
+    assert "no gap between groups could be confirmed" in parts.caution
 
 
 def test_errors_of_places_are_allowed_for():
@@ -201,3 +201,19 @@ def test_positions_have_intervals_by_the_maps_that_the_answers_allow(shape):
     assert set(found.columns()) >= {"from", "to"}
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts["interval"]["0"] == [found.low[0], found.high[0]]
+
+
+@pytest.mark.parametrize("kind", ["closer", "odd"])
+def test_few_answers_about_a_round_cloud_are_no_line(kind):
+    for seed in range(4):
+        X = np.random.default_rng(seed).standard_normal((30, 2))
+        S = tl.simulate.simulate_statements(X, 150, kind, error_rate=0.1, random_state=seed)
+        assert tl.cluster(S).shape != "line"
+
+
+def test_a_fit_of_few_answers_says_what_the_answers_say():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    S = tl.simulate.simulate_statements(X, 40, random_state=1)
+    F = tl.fit(S)
+    assert F.medoid().to_dict() == tl.medoid(S).to_dict()
+    assert F.outliers().method == tl.outliers(S).method == "depth"

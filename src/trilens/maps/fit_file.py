@@ -21,7 +21,7 @@ import numpy as np
 from trilens._typing import AnyArray
 from trilens.answers import Answers
 from trilens.errors import FormatError
-from trilens.files.output import atomic_write
+from trilens.files.output import atomic_write, refuse_to_overwrite
 from trilens.files.source import PathLike, checked_path, one_line
 from trilens.kinds import KINDS, Kind
 from trilens.maps.features import Block, Features
@@ -62,7 +62,9 @@ _HOW = ("n_components", "l2", "length", "lapses", "raters", "feature_share", "ma
 def save_fit(fitted: Fit, path: PathLike) -> None:
     """Write a fit; see `Fit.save`."""
     inner, rank = fitted.canonical
-    given = fitted.statements
+    given, source = fitted.statements, fitted.source
+    if isinstance(source, Answers) and source.in_files:
+        refuse_to_overwrite(path, source.source)
     arrays: dict[str, AnyArray] = {"X": inner.map.X, "asked": inner.asked, "rank": rank}
     header: dict[str, Any] = {
         "file": _MARK,

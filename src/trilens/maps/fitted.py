@@ -59,7 +59,7 @@ from trilens.maps.map import Map, on_map
 from trilens.maps.passes import Passes, asked_below, sampled_rows, score, total
 from trilens.maps.raters import group_raters, places_of_raters
 from trilens.maps.selection import MapSettings
-from trilens.maps.support import Support, support_of
+from trilens.maps.support import Support, are_enough, support_of
 from trilens.statements import Statements, as_statements
 from trilens.statements.columns import numbers_or_text
 from trilens.statements.combine import side_pairs
@@ -228,6 +228,11 @@ class Fit:
     def n_answers(self) -> int:
         """How many answers there are."""
         return len(self.sample) if self.passes is None else self.passes.counts.statements
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether there are too few answers for a map, and nothing else to make one of."""
+        return self.features is None and not are_enough(self.n_answers, self.n_objects)
 
     def among(self, statements: Statements | None, names: Any, rank: IntArray) -> Fit:
         """The same fit with the objects in the caller's order: that of rank i comes i-th."""

@@ -32,6 +32,15 @@ Reason: TypeAlias = Literal[
 ]
 
 
+#: With fewer answers for each object, or fewer objects, a map has nothing to hold on to.
+LEAST_PER_OBJECT, LEAST_OBJECTS = 10, 4
+
+
+def are_enough(n_answers: int, n_objects: int) -> bool:
+    """Whether so many answers about so many objects are enough for a map."""
+    return n_objects >= LEAST_OBJECTS and LEAST_PER_OBJECT * n_objects <= 3 * n_answers
+
+
 @dataclass(frozen=True)
 class Support:
     """Whether a claim about all objects can be made."""

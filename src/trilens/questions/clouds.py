@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from trilens._typing import FloatArray, IntArray
 from trilens.maps.fitted import Fit
 from trilens.maps.fitting import fit_near
 from trilens.maps.geometry import some_of
+from trilens.maps.laplace import at_most
 from trilens.maps.map import Map
 from trilens.statements import Statements
 
@@ -23,8 +25,9 @@ FORMS: tuple[Shape, ...] = ("gaussian", "box", "simplex")
 
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
 CLOUDS = 39
-#: Up to so many objects and answers, answers about clouds are simulated and fitted.
-_MOST_OBJECTS, _MOST_ANSWERS = 150, 12_000
+#: Of up to so many objects answers about clouds are simulated and fitted: as many as there are, but
+#: no more than so many, or so many for each object.
+_MOST_OBJECTS, _MOST_ANSWERS, _MOST_OF_EACH = 150, 6_000, 80
 #: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
 #: more objects is no other mean.
 _MOST_POINTS = 200
@@ -63,21 +66,32 @@ class MapAlongAxes:
         return cls(every[some], turned + least, every, mean)
 
 
-def has_redrawn_answers(fit: Fit) -> bool:
-    """Whether the answers are few enough for `mapped` to draw others."""
-    return fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS
+@lru_cache(maxsize=8)
+def tested(fit: Fit) -> tuple[Map, Statements | None]:
+    """The map that is compared with those of `mapped`, and the answers behind it.
+
+    Of very many answers, a part and its map. Of many objects there are no answers.
+    """
+    if fit.n_objects > _MOST_OBJECTS:
+        return fit.map, None
+    most = max(_MOST_ANSWERS, _MOST_OF_EACH * fit.n_objects)
+    part, _ = at_most(most, fit.sample, None, np.random.default_rng([fit.seed, 43]))
+    if len(part) == fit.n_answers:
+        return fit.map, part
+    return fit_near(part, fit.map, fit.settings.l2), part
 
 
 def mapped(
     fit: Fit, drawn: Iterable[FloatArray], rng: np.random.Generator
 ) -> Iterator[tuple[Map, Statements | None]]:
-    """The maps that answers about drawn objects, to the same questions, would have.
+    """The maps that answers about drawn objects, to the questions of `tested`, would have.
 
     With these answers: those that the fit expects, wrong ones included. Where that would take
     long, every object is moved by an error like that of its place, and there are no answers.
     """
-    if has_redrawn_answers(fit):
-        asked = AskedInOrder.of(fit.sample)
+    given = tested(fit)[1]
+    if given is not None:
+        asked = AskedInOrder.of(given)
         for X in drawn:
             model = fit.map.at(X)
             answers = asked.answered_by(model, rng)

@@ -29,7 +29,7 @@ from trilens.questions.depth import centrality_of, intervals_of, level_with, med
 from trilens.questions.labels import UNASSIGNED, label_of_each, sorted_classes
 from trilens.shares import counted_intervals
 from trilens.statements.combine import questions
-from trilens.words import NONE_ON_A_RING, listed, little_to_conclude
+from trilens.words import NONE_ON_A_RING, REASONS, listed, little_to_conclude
 
 #: Nearer to the middle than this part of the usual distance no object of a ring lies.
 _NEAR_THE_MIDDLE = 0.3
@@ -125,6 +125,8 @@ class Medoid(Tabular):
     def _headline(self) -> str:
         if self.on_ring:
             return NONE_ON_A_RING.rstrip(".")
+        if self.reason is not None:
+            return f"{self.name} comes first, but {REASONS[self.reason]}"
         if len(self.candidates) == 1:
             return f"{self.name} is the most central object"
         return f"{self.name} comes first; {listed(self.candidates)} could be the most central"

@@ -23,7 +23,7 @@ from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import LEAST
 from trilens.maps.map import Map
 from trilens.maps.pairs import lengths
-from trilens.questions.clouds import LEVEL, has_redrawn_answers, mapped, p_value
+from trilens.questions.clouds import LEVEL, mapped, p_value, tested
 from trilens.questions.mixtures import fit_mixtures
 from trilens.statements import Statements
 
@@ -205,10 +205,9 @@ def _isolated_too(fitted: Fit, apart: BoolArray) -> BoolArray:
 
 def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     """The isolation of the objects of a map, those left out that stand apart already."""
-    X = fitted.map.X
-    rest = np.flatnonzero(~apart)
-    answers = fitted.sample if has_redrawn_answers(fitted) else None
-    isolated = isolation_by_answers(fitted.map, rest, answers)
+    model, answers = tested(fitted)
+    X, rest = model.X, np.flatnonzero(~apart)
+    isolated = isolation_by_answers(model, rest, answers)
     gap, number = widest_gap(isolated)
     order = np.argsort(-isolated, kind="stable")
     found = np.zeros(len(X), dtype=np.bool_)

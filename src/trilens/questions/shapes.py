@@ -31,7 +31,7 @@ _THIN = 0.28
 _CLEARLY = 3.0
 #: A second axis shorter than this share of the first makes a straight line.
 _STRAIGHT = 0.22
-#: On a map of one dimension errors larger than this share of it hide a second one.
+#: Errors larger than this share of the map's breadth hide how thin it is.
 _UNSEEN = 0.3
 #: Arms and groups hold so many objects at least, or such a share of all.
 _LEAST_GROUP, _LEAST_SHARE = 4, 1 / 12
@@ -143,16 +143,20 @@ class Shapes:
 
 
 def is_straight(points: FloatArray, errors: FloatArray) -> bool:
-    """Whether a map along its axes is a straight line, but for the errors of places.
-
-    On a map of one dimension the errors must be small: a second one as narrow as they are would
-    not have been seen.
-    """
-    error = np.einsum("nii->i", errors) / len(points)
+    """Whether a map along its axes is a straight line, but for the errors of places."""
     if points.shape[1] == 1:
-        return bool(error[0] <= _UNSEEN**2 * points.var())
-    seen = points.var(axis=0) - error
+        return True
+    seen = points.var(axis=0) - np.einsum("nii->i", errors) / len(points)
     return bool(np.sqrt(max(seen[1:].max(), 0.0)) <= _STRAIGHT * np.sqrt(max(seen[0], 0.0)))
+
+
+def shows_shapes(points: FloatArray, errors: FloatArray) -> bool:
+    """Whether the errors of places on a map along its axes are small enough to see a thin shape.
+
+    Of a map of one dimension too: a second one as narrow as they are would not have been seen.
+    """
+    largest = np.einsum("nii->i", errors).max() / len(points)
+    return bool(largest <= _UNSEEN**2 * points.var(axis=0).max())
 
 
 def fit_shapes(

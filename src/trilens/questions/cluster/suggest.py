@@ -11,12 +11,11 @@ import numpy as np
 
 from trilens._tabular import AsDict, facts
 from trilens._typing import BoolArray, FloatArray, IntArray
-from trilens.ask import LEAST_PER_OBJECT
 from trilens.calibration import DENSITY_OF_GAP
 from trilens.lens import laplacian_eigenvectors
 from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
-from trilens.maps.support import Reason, Support
+from trilens.maps.support import LEAST_PER_OBJECT, Reason, Support
 from trilens.questions.clouds import (
     CLOUDS,
     FORMS,
@@ -30,7 +29,13 @@ from trilens.questions.clouds import (
 from trilens.questions.cluster.spectral import coordinate_clusters, neighbour_graph
 from trilens.questions.labels import UNASSIGNED, in_order_of_appearance
 from trilens.questions.outlier_test import outliers_of_fit
-from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
+from trilens.questions.shapes import (
+    Shape as MapShape,
+    Shapes,
+    fit_shapes,
+    is_straight,
+    shows_shapes,
+)
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 from trilens.words import about_groups
@@ -177,7 +182,8 @@ def is_ring(fitted: Fit, apart: BoolArray | None = None) -> bool:
     with threadpool_limits(1):
         divisions = [part.labels for part in divide(map_.points, numbers)]
         curve = fit_shapes(map_.points, map_.errors, divisions).curve
-    return curve == "ring" and not is_straight(map_.points, map_.errors)
+    thin = shows_shapes(map_.points, map_.errors) and not is_straight(map_.points, map_.errors)
+    return curve == "ring" and thin
 
 
 def _numbers(coordinates: FloatArray) -> range:
@@ -253,9 +259,10 @@ def examine(
             if have_gaps(map_.every, found):
                 shape, labels = "groups", found
         if shape == "cloud":
-            straight = is_straight(map_.points, map_.errors)
-            shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
-            bent = shape == "line" and not straight and kind != "central"
+            if shows_shapes(map_.points, map_.errors):
+                straight = is_straight(map_.points, map_.errors)
+                shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
+                bent = shape == "line" and not straight and kind != "central"
             if shape != "cloud":
                 notes.append(shape)
             elif p <= LEVEL:

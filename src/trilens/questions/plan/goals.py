@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from trilens.ask import LEAST_PER_OBJECT
 from trilens.kinds import chance
 from trilens.maps.fitted import Fit
+from trilens.maps.support import LEAST_PER_OBJECT
 from trilens.questions.clouds import LEVEL
 from trilens.questions.depth import centrality_of, medoid_set
 from trilens.questions.plan.worlds import World, asked_of

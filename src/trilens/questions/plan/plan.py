@@ -14,12 +14,13 @@ from trilens import words
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular, counted, facts
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
+from trilens.ask import Data, statements_of
 from trilens.calibration import FEWEST_RATERS_THAT_TELL, PLAN_LEVEL
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.maps.descent import part_of
 from trilens.maps.likelihood import in_own_order
+from trilens.maps.support import LEAST_PER_OBJECT
 from trilens.questions.plan.curves import (
     MOST_SIMULATED,
     PER_OBJECT,
