@@ -59,6 +59,7 @@ test-slow: system $(VENV)/installed-test
 	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder -m slow
 
 docs: $(VENV)/installed-docs
+	$(BIN)/python docs/fromcode.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
 	rm -rf docs/plots docs/sg_execution_times.rst jupyter_execute
 

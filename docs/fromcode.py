@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import trilens
@@ -222,6 +223,8 @@ ROOMS = (
     "plots",
     "errors",
 )
+#: Pages with tables between marks; run as a program, this writes them.
+PAGES = ("formats.md", "files.md", "questions/index.md", "survey-settings.md")
 TABLES = {
     "questions": questions_table,
     "kinds": kinds_table,
@@ -377,6 +380,16 @@ def _formula(as_block: bool) -> Any:
     return visit
 
 
+def with_tables(text: str) -> str:
+    """A page with its tables between their marks."""
+    return re.sub(
+        r"<!-- (\w+) -->\n.*?<!-- end of \1 -->",
+        lambda mark: f"<!-- {mark[1]} -->\n{TABLES[mark[1]]()}\n<!-- end of {mark[1]} -->",
+        text,
+        flags=re.S,
+    )
+
+
 def _directive_of(page: Callable[[str], str]) -> Any:
     """A directive that shows what a function makes of its arguments."""
     from sphinx.util.docutils import SphinxDirective
@@ -393,8 +406,7 @@ def _directive_of(page: Callable[[str], str]) -> Any:
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Add the directives ``from-code`` (a table), ``room`` and ``estimators`` (the API)."""
-    app.add_directive("from-code", _directive_of(lambda name: TABLES[name]()))
+    """Add the directives ``room`` and ``estimators`` (the API)."""
     app.add_directive("room", _directive_of(room_page))
     app.add_directive("estimators", _directive_of(estimators_page))
     app.add_html_math_renderer("mathml", (_formula(False), None), (_formula(True), None))
@@ -402,3 +414,8 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", _escape, priority=600)
     app.connect("doctree-read", _tidy)
     return {"version": trilens.__version__, "parallel_read_safe": True}
+
+
+if __name__ == "__main__":
+    for page in (Path(__file__).parent / name for name in PAGES):
+        page.write_text(with_tables(page.read_text()))
