@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -349,6 +350,16 @@ def _kind(kind: str, fits: str | None = None, doubt: str = "") -> Said:
     )
 
 
+def _header(kind: str, fits: str, doubt: str, column: str | None = None) -> Said:
+    told = "" if column is None or fits == "closer" else " " + shlex.quote(f"{fits}={column}")
+    return (
+        f"The columns say kind {kind}, but the answers fit kind {fits}. {doubt}.",
+        "If the columns are misnamed, every finding below is wrong.",
+        f"If kind {fits} was asked, correct their names or give --columns{told}; if kind {kind} "
+        f"was asked, give --kind {kind} (in Python: columns= and kind= of tl.Answers).",
+    )
+
+
 def _pooled(conditions: Sequence[str]) -> Said:
     return (
         f"Conditions {and_list(conditions)} are pooled.",
@@ -403,6 +414,7 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
     ),
     "counted": _not_held,
     "kind": _kind,
+    "header": _header,
     "pooled": _pooled,
     "unseen": (
         "{many} {do} not appear in any answer.",

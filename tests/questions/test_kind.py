@@ -70,6 +70,38 @@ def test_the_analysis_says_which_kind_fits(tmp_path):
     assert "the answers fit kind odd" in run("describe", file).stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("asked", "said"), [("odd", "central"), ("odd", "odd")])
+def test_a_kind_that_columns_say_is_doubted(tmp_path, asked, said):
+    file, rows = tmp_path / "a.csv", drawn_answers(asked).triples
+    text = "".join("o{},o{},o{}\n".format(*row) for row in rows)
+    file.write_text(f"{said},other_1,other_2\n{text}")
+    told = "The columns say kind central, but the answers fit kind odd"
+    remedy = "give --columns odd=central; if kind central was asked, give --kind central"
+    for command in ("describe", "reliability", "analyze --json"):
+        shown = " ".join(run(*command.split(), file).stderr.split())
+        assert (told in shown) == (said != asked), command
+    found = [each for each in tl.reliability(tl.Answers(file)).cautions if each.code == "header"]
+    assert [remedy in each.remedy for each in found] == [True] * (said != asked)
+    for known in (["--columns", f"{asked}={said}"], ["--kind", said]):
+        assert told not in run("describe", file, *known).stderr
+
+
+def test_others_in_the_order_of_their_distance_are_no_triplets_where_columns_say_the_kind(tmp_path):
+    file, rng = tmp_path / "a.csv", np.random.default_rng(0)
+    at = 0.3 * rng.normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)
+    how = {"sampling": "replacement", "error_rate": 0.2, "random_state": 3}
+    answers = tl.simulate_statements(at, 2000, "central", **how)
+    rows = [
+        [a, *sorted(others, key=lambda x: np.linalg.norm(at[a] - at[x]))]
+        for a, *others in answers.triples.tolist()
+    ]
+    text = "".join("{},{},{}\n".format(*row) for row in rows)
+    for header, told in (("", True), ("central,other_1,other_2\n", False)):
+        file.write_text(header + text)
+        assert ("fit kind closer" in run("describe", file).stderr) == told
+
+
 def test_an_assumed_kind_is_a_caution(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("a,b,c\nb,c,d\nd,a,b\n" * 3)

@@ -35,6 +35,7 @@ def command(answers: options.Answers, out: Output) -> None:
     from trilens.answers import read_or_count
     from trilens.counts import Counted
     from trilens.maps.kind import doubt_kind
+    from trilens.questions.reliability.cautions import about_kind
     from trilens.study_design import about_chosen
 
     # counts do not know the raters: for their table a large file too is read whole
@@ -43,7 +44,7 @@ def command(answers: options.Answers, out: Output) -> None:
     if isinstance(data, Counted):
         _describe_counts(data, out)
         return
-    doubt_kind(answers)
+    doubt_kind(answers, header=True)
     summary, reading = data.summary(), answers.reading
     raters: dict[str, list[Any]] = {
         "rater": [r.rater for r in summary.raters],
@@ -67,6 +68,9 @@ def command(answers: options.Answers, out: Output) -> None:
     for said in about_chosen(data):
         note(said)
     if reading is not None:
+        if reading.kind_told:
+            for caution in about_kind(reading):
+                note(f"caution: {caution.what} {caution.remedy}")
         options.tell_doubts(reading)
     if summary.raters and out.path is None:
         click.echo()

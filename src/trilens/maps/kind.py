@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -109,16 +109,22 @@ def _by_order(known: Int32Array, asked: Int32Array, n: int) -> float:
     return float(((one > other) + 0.5 * (one == other)).mean())
 
 
-def doubt_kind(answers: Answers) -> None:
+def doubt_kind(answers: Answers, *, header: bool = False) -> None:
     """Where nobody said which question was asked, look whether the answers fit another one.
 
     What speaks against the kind that is assumed is then part of what was understood of the file
-    (`Answers.reading`), and said with it.
+    (`Answers.reading`), and said with it. With ``header`` also a kind is doubted that the names of
+    the columns say, but not one that the caller gave.
     """
-    if answers.kind_judged or not answers.held or not answers.kind_assumed:
+    told = not answers.kind_assumed
+    if answers.kind_judged or not answers.held or (told and not (header and answers.kind is None)):
         return
     reading = answers.reading
     if reading is None or reading.fits is not None:
         return
     found = kind_fit(answers.read())
+    if told and found.kind != "closer":  # objects in a fixed order look like similarity triplets
+        accuracy = dict(found.accuracy)
+        accuracy.pop("closer", None)
+        found = replace(found, accuracy=accuracy)
     answers.judge_kind(another_kind(found), found.fitting)

@@ -55,6 +55,7 @@ MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _ABOUT = {
     "no-statements": "there are no answers",
     "kind": "which question was asked is assumed",
+    "header": "the answers fit another question than the columns say",
     "unseen": "objects that nobody was asked about",
     "rare": "objects with few answers",
     "apart": "parts that no answer connects",

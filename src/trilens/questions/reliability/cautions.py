@@ -37,7 +37,7 @@ class Caution:
     Attributes
     ----------
     code : str
-        ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``noise``,
+        ``no-statements``, ``kind``, ``header``, ``unseen``, ``rare``, ``apart``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
         ``same-place``, ``one-rater``, ``views``, ``pooled``, ``contradictions``, ``design`` or
         ``counted``; or that of a `trilens.statements.reading.Concern`.
@@ -85,6 +85,16 @@ def about_reading(reading: Reading | None, statements: Statements) -> list[Cauti
     concerns = about_copies(statements) if reading is None else reading.concerns
     found = [Caution(each.code, said=(each.what, each.therefore, each.remedy)) for each in concerns]
     return [*found, *about_conditions(() if reading is None else reading.conditions)]
+
+
+def about_kind(reading: Reading | None) -> list[Caution]:
+    """That the kind of question was assumed, or that the answers fit another than the columns."""
+    if reading is None or (reading.kind_told and reading.fits is None):
+        return []
+    facts = {"kind": reading.kind, "fits": reading.fits, "doubt": reading.doubt}
+    if not reading.kind_told:
+        return [Caution("kind", facts)]
+    return [Caution("header", {**facts, "column": reading.columns.get(reading.kind)})]
 
 
 def about_conditions(pooled: Sequence[str]) -> list[Caution]:

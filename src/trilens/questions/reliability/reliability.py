@@ -40,6 +40,7 @@ from trilens.questions.reliability.cautions import (
     about_contradictions,
     about_design,
     about_errors,
+    about_kind,
     about_noise,
     about_parts,
     about_raters,
@@ -279,7 +280,7 @@ def reliability(
         asked_for = any(each is not None for each in (by, catch, repeated))
         if not given.held and not asked_for:
             return _of_passes(given, fit(given, random_state=seed) if fitted is None else fitted)
-        doubt_kind(given)
+        doubt_kind(given, header=True)
         reading, every = given.reading, given.with_repeats
         if every is not given:
             # questions that were repeated tell how well raters agree with themselves
@@ -329,10 +330,7 @@ def _checked(
         given = own
     elif given is not everything:
         fitted = None  # it is of other answers
-    told: list[Caution] = []
-    if reading is not None and not reading.kind_told:
-        facts = {"kind": reading.kind, "fits": reading.fits, "doubt": reading.doubt}
-        told.append(Caution("kind", facts))
+    told = about_kind(reading)
     unit, who = raters_of(given)
     checks = None if reading is None else reading.checks
     if checks is not None and everything.raters is not None:
