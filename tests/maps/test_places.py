@@ -142,6 +142,8 @@ def test_a_loaded_fit_is_the_saved_one(tmp_path):
     M.fit_.save(tmp_path / "study.fit")
     L = tl.load(tmp_path / "study.fit")
     assert tl.medoid(tmp_path / "study.fit").to_dict() == M.fit_.medoid().to_dict()
+    with pytest.raises(tl.errors.FormatError, match="is a fit already; read it with"):
+        tl.fit(tmp_path / "study.fit")
     for name in ("place_cov", "draws", "asked", "dispersion", "plane"):
         np.testing.assert_array_equal(getattr(L, name), getattr(M.fit_, name))
     for name in ("names", "kind", "error_rate_interval", "violations", "log_likelihood"):

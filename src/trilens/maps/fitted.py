@@ -735,6 +735,10 @@ def fit_answers(
     if is_path(answers) and not isinstance(answers, list):
         answers = Answers(answers)
     if isinstance(answers, Answers) and answers.in_counts:
+        from trilens.maps.fit_file import is_fit
+
+        if is_fit(answers.source):
+            raise FormatError(f"{answers.source} is a fit already; read it with trilens.load")
         raise FormatError(
             f"{answers.source} holds counts; a fit needs the statements that were counted"
         )
