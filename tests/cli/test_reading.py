@@ -94,6 +94,12 @@ ADVICE = {
         "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns",
         "--columns central=winner,other_1=other,other_2=third one",
     ),
+    "three unknown columns beside the answer": (
+        "subject;card_left;card_mid;card_right;choice\np;a;b;c;a\nq;b;c;d;c\np;c;a;d;d\n",
+        "--columns chosen=choice,shown_1=card_left,shown_2=card_mid,shown_3=card_right,"
+        "rater=subject",
+        "OFFERED",
+    ),
     "letters of another encoding": (
         "odd,other_1,other_2\né,b,c\n".encode("latin-1"),
         "--encoding latin-1",

@@ -136,6 +136,11 @@ def test_names_fix_the_order_and_add_objects():
     [
         ("a,b,c", {}, "no columns central, other_1, other_2; the columns are a"),
         ("x1,x2,x3", {}, "fill in columns="),
+        (
+            "u,v,w,choice",
+            {},
+            r"no columns shown_1, shown_2, shown_3; .*tl.Statements\(table, columns='...', kind=",
+        ),
         ("anchor,near,far", {"kind": "central"}, "of kind closer, but kind central was asked for"),
         (
             "central,odd,other_1,other_2",

@@ -27,6 +27,7 @@ from trilens.statements.roles import (
     NAMES,
     NUMBERED_ROLE,
     OPTIONAL,
+    SHOWN,
     Role,
     Unit,
     are_labels,
@@ -588,11 +589,16 @@ class _Finder:
         place, looks = label, ""
         if row is not None:
             place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
-        nearest = min(
-            (rule for rule in PLAIN if rule.serves(KIND_OF_ROLE.get(rule.required[0]), self.kind)),
-            key=lambda rule: sum(role not in at for role in rule.required),
+        shown = [*SHOWN] if "chosen" in at else None
+        lacking = min(
+            (
+                [role for role in rule.required if role not in at]
+                for rule in PLAIN
+                if rule.serves(KIND_OF_ROLE.get(rule.required[0]), self.kind)
+            ),
+            # three columns beside an answer may be what was shown
+            key=lambda roles: (roles != shown or len(names) - len(at) != 3, len(roles)),
         )
-        lacking = [role for role in nearest.required if role not in at]
         if "shown_4" in at:
             looks = f"more than three objects are shown at a time; {looks}"
         word = "column" if len(lacking) == 1 else "columns"
@@ -618,7 +624,10 @@ class _Finder:
         if row is not None:
             advice += f"; or, if the first row names objects, {option('header', False)}"
         if label is None:
-            advice += "; Statements(table, ...) takes it"
+            advice += (
+                "; in Python: tl.Statements(table, columns='...', kind='odd'), with the kind that "
+                "was asked"
+            )
         return layout_error(
             place,
             f"{looks}no {word} {', '.join(lacking)}; the columns are "

@@ -111,6 +111,10 @@ def to_fill_in(names: Sequence[str], at: Mapping[str, int]) -> list[str]:
     ['chosen=picked,other_1=x,other_2=y,rater=who']
     >>> to_fill_in(["central", "x", "y"], {"central": 0})
     ['central=central,other_1=x,other_2=y']
+    >>> to_fill_in(
+    ...     ["card left", "card mid", "card right", "choice", "who"], {"chosen": 3, "rater": 4}
+    ... )
+    ['chosen=choice,shown_1=card left,shown_2=card mid,shown_3=card right,rater=who']
     >>> to_fill_in(["1", "2", "3", "4"], {})
     ['chosen=?,other_1=?,other_2=?,rater=?', 'chosen=?,shown_1=?,shown_2=?,shown_3=?']
     """
@@ -141,8 +145,9 @@ def _filled_in(names: Sequence[str], at: Mapping[str, int], wanted: Sequence[str
     if "rater" in lacking and len(left) < len(lacking):  # none is left for it
         lacking.remove("rater")
         wanted = [role for role in wanted if role != "rater"]
-    alike = all(role.startswith("other_") for role in lacking) and len(lacking) == len(left)
-    known = dict(at) | dict(zip(lacking, left, strict=True)) if alike else at
+    alike = lacking == [*SHOWN] or all(role.startswith("other_") for role in lacking)
+    fit = alike and len(lacking) == len(left)
+    known = dict(at) | dict(zip(lacking, left, strict=True)) if fit else at
     return ",".join(
         f"{role}={quotable(names, known[role]) if role in known else '?'}" for role in wanted
     )
