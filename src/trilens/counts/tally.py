@@ -14,6 +14,7 @@ from trilens.errors import StatementError
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, statements_of
+from trilens.statements.columns import SKIP_BAD
 from trilens.statements.names import TABLE_LIMIT, Names, ObjectList, negative
 from trilens.statements.value import check_triples
 
@@ -96,7 +97,8 @@ class Tally:
             x, y, z = row
             raise StatementError(
                 f"{place}: object {str(x if x in (y, z) else y)!r} appears twice in one "
-                f"statement; a statement names three different objects"
+                f"statement; a statement names three different objects; correct the row, or "
+                f"{SKIP_BAD}"
             )
 
     def result(self) -> Counted:

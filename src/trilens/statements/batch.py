@@ -14,6 +14,7 @@ from trilens._typing import AnyArray, BoolArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.kinds import Kind
 from trilens.statements.columns import (
+    SKIP_BAD,
     is_adaptive,
     is_reason,
     one_line,
@@ -286,7 +287,7 @@ class Batch:
                 f"object {quoted(names[a[row] if a[row] in (b[row], c[row]) else b[row]])} "
                 f"appears twice in one statement"
             ),
-            "a statement names three different objects",
+            f"a statement names three different objects; correct the row, or {SKIP_BAD}",
         )
         if codes.shape[1] == 4:
             yield self._not_shown(codes, names)
