@@ -169,6 +169,7 @@ def test_outliers(t_all, groups):
     assert default["method"] == "choice"
     assert len(default["outliers"]) == default["suggested"]
     run("outliers", t_all, "--n", 1, "--contamination", 0.1, status=2)
+    assert "--n" in run("outliers", t_all, "--n", 0, status=2).stderr
 
 
 @pytest.mark.parametrize("method", ["depth", "krng", "lensmap"])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--n",
     "n",
-    type=options.AT_LEAST_0,
+    type=options.AT_LEAST_1,
     help="Number of outliers to list.",
     show_default="those that are confirmed",
 )
