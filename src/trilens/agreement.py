@@ -16,6 +16,7 @@ from trilens.calibration import (
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys, questions
+from trilens.words import SAYS_NOTHING
 
 #: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
 _MOST_ANSWERS = 300_000
@@ -491,7 +492,7 @@ def reachable_share(
     statements: Statements,
     chances_of: Callable[[Statements], FloatArray] | None,
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """What the best model could predict, with its interval; None where raters' agreement is.
+    """What the best model could predict, with its interval; None where that would say nothing.
 
     ``chances_of`` gives the probabilities of a model, see `reachable`; it looks at each question
     once.
@@ -506,6 +507,8 @@ def reachable_share(
         reachable(share, statements.kind, chances)
         for share in (between.share, between.low, between.high)
     )
+    if high - low >= SAYS_NOTHING * (1 - chance(statements.kind)):
+        return None, None
     return best, (low, high)
 
 

@@ -41,7 +41,7 @@ MEASURE = {
 }
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 #: An interval of a share as wide as this says nothing.
-_SAYS_NOTHING = 0.9
+SAYS_NOTHING = 0.9
 #: Why nothing can be claimed, as the end of a sentence.
 REASONS: dict[Reason, str] = {
     "no answers": "there are no answers",
@@ -174,7 +174,7 @@ def span(low: float, high: float, digits: int = 0) -> str:
     >>> span(0.124, 0.31), span(0.01, 1.0), span(0.0, 0.004)
     ('12 to 31%', 'too few answers to tell', '0.0 to 0.4%')
     """
-    if high - low >= _SAYS_NOTHING:
+    if high - low >= SAYS_NOTHING:
         return "too few answers to tell"
     start, end = (f"{100 * share:.{digits}f}" for share in (low, high))
     if start != end:
@@ -908,6 +908,7 @@ NO_CEILING = {
     "one rater": "all answers are from one rater, and a ceiling compares two",
     "no shared question": "no question was answered by two raters",
     "no repeated question": "no question was asked twice",
+    "few": "too few questions were answered twice",
 }
 
 
@@ -1032,11 +1033,16 @@ def _agreement(found: Reliability) -> Iterator[str]:
         yield f"A noise ceiling cannot be estimated: {found.no_ceiling}."
     else:
         whose = "" if found.unit is None else f"from different {found.unit}s "
+        most = ""
+        if found.reachable is not None:
+            most = (
+                f", so no model that treats all raters alike could predict more than about "
+                f"{found.reachable:.0%} of the answers"
+            )
         yield (
             f"Two answers {whose}to the same question agreed in {between.share:.0%} "
             f"({span(*between.interval)}) of cases ({counted(between.questions, 'question')}, each "
-            f"counted once; chance: {found.chance:.0%}), so no model that treats all raters alike "
-            f"could predict more than about {found.reachable:.0%} of the answers."
+            f"counted once; chance: {found.chance:.0%}){most}."
         )
     if within is not None:
         yield (

@@ -10,10 +10,18 @@ from hypothesis import given, settings
 from scipy.stats import combine_pvalues
 
 import people_who_differ
+import trilens as tl
 from commandline import run
 from drawn import statements
 from people import chances, draw_questions, say, survey
-from trilens.agreement import Agreement, agreement_between, agreement_within, reachable, repeats_of
+from trilens.agreement import (
+    Agreement,
+    agreement_between,
+    agreement_within,
+    reachable,
+    reachable_share,
+    repeats_of,
+)
 from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.files import write_statements
@@ -62,6 +70,21 @@ def test_a_sound_study_has_no_caution():
     said = replace(found, within=wide).methods
     assert "agreed in 100% (too few answers to tell) of cases (1 question)" in said
     assert "(60 to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods
+
+
+@pytest.mark.parametrize(("kind", "high"), [("central", 1.0), ("closer", 0.95)])
+def test_what_a_model_could_reach_is_said_only_where_it_says_something(kind, high):
+    S = Statements([[0, 1, 2], [3, 4, 5]], kind=kind)
+    wide = Agreement(share=0.0, low=0.0, high=high, questions=1, answers=2, raters=2)
+    assert reachable_share(wide, S, None) == (None, None)
+    assert reachable_share(replace(wide, low=0.7, share=0.8), S, None)[0] > 0.8
+    once = Statements([[0, 1, 2]] * 2, raters=["a", "b"], kind=kind)
+    assert (found := reliability(once)).between.share == 1.0
+    assert "agreed in 100% (too few answers to tell)" in found.methods
+    assert "could predict" not in found.methods
+    of_model = tl.evaluate(once, embedding=np.eye(3))
+    assert (of_model.ceiling, of_model.of_ceiling, of_model.agreement) == (None, None, 1.0)
+    assert of_model.no_ceiling == "too few questions were answered twice"
 
 
 def test_raters_who_guess_or_answer_in_one_place_are_found_and_no_others(shapes):

@@ -88,7 +88,7 @@ class Evaluation(Tabular):
         What guesses reach.
     ceiling : float or None
         What the best model could reach, by how often two raters agree (``agreement``); None
-        where no question was answered by two raters (``no_ceiling`` says why).
+        where too few questions were answered by two raters (``no_ceiling`` says why).
     ceiling_interval : (float, float) or None
     agreement : float or None
         How often two raters agree. A model may do better than one rater does for another.
@@ -457,7 +457,7 @@ def yardstick_of(
         fitted = fit(statements, random_state=seed, progress=progress)
     chances_of = None if fitted is None else fitted.probabilities
     best, interval = reachable_share(agreement, statements, chances_of)
-    return Yardstick(best, interval, agreement, None)
+    return Yardstick(best, interval, agreement, NO_CEILING["few"] if best is None else None)
 
 
 @dataclass(frozen=True, eq=False)

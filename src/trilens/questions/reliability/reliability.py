@@ -96,7 +96,8 @@ class Reliability(Tabular):
         Why ``between`` is None.
     reachable : float or None
         The share of answers that the best model could predict, by ``between``; see
-        `trilens.agreement.reachable`. With ``reachable_interval``.
+        `trilens.agreement.reachable`. With ``reachable_interval``; None where that would say
+        nothing.
     halves : SplitHalf or None
         How well the depths from two halves of the answers agree.
     unit : {"rater", "round"} or None
