@@ -66,7 +66,10 @@ OTHER_VIEWS = ("differs", "inverted", "unclear")
 def little_to_conclude(code: Reason) -> str:
     """The headline of answers that support no claim."""
     if code == "guesses":
-        return "These answers cannot be distinguished from guessing."
+        return (
+            "These answers cannot be distinguished from guessing: there are too few of them, or "
+            "people guessed."
+        )
     if code == "unknown raters":
         return (
             "Counts do not say who gave which answers: all answers are treated as independent, but "
@@ -377,17 +380,6 @@ def _design(design: Design) -> Said:
     )
 
 
-def _most_guess(share: float, unit: str, noise: bool) -> Said:
-    return (
-        f"About {share:.0%} of the {unit}s seem careless: their answers look like guesses.",
-        "Perhaps all of them are: no answers could be predicted from the others."
-        if noise
-        else f"The findings rest on the other {unit}s alone, and some careless ones may still be "
-        "among them.",
-        f"Find out how the {unit}s were recruited; exclude the careless ones, and ask others.",
-    )
-
-
 _EXCLUSIONS = {
     "test-question": "answers to test questions",
     "failed-tests": "{unit}s who failed the test questions",
@@ -436,9 +428,9 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "Ask questions that mix the parts, or analyze each part by itself.",
     ),
     "noise": (
-        "A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
-        "{chance:.0%}.",
-        "As a whole, the answers cannot be distinguished from guessing, or there are too few.",
+        "A map of some answers predicts {predicted:.0%} of the others, guessing {chance:.0%}: with "
+        "{answers:,} answers, no clear difference.",
+        "Nothing can be concluded, neither about the objects nor about single raters.",
         "Collect more answers, and check that the question was understood.",
     ),
     "design": _design,
@@ -447,7 +439,12 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "Results that rest on few answers are uncertain.",
         "Look at who answered, and rely on results that come with an interval.",
     ),
-    "most-guess": _most_guess,
+    "most-guess": (
+        "About {share:.0%} of the {unit}s seem careless: their answers look like guesses.",
+        "The findings rest on the other {unit}s alone, and some careless ones may still be among "
+        "them.",
+        "Find out how the {unit}s were recruited; exclude the careless ones, and ask others.",
+    ),
     "guessing": (
         "The answers of {many} fit neither those of the others nor each other any better than "
         "guesses do.",

@@ -218,7 +218,7 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
     file = tmp_path / "guesses.csv"
     file.write_text("\n".join(rows) + "\n")
     told = run("medoid", file).stderr
-    assert told.startswith("These answers cannot be distinguished from guessing.")
+    assert told.startswith("These answers cannot be distinguished from guessing: ")
     assert "could be the most central" not in told
     counted = run("medoid", file, "--method", "depth").stderr
     assert "could be the most central (95% confidence)" in counted

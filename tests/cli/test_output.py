@@ -163,7 +163,10 @@ def test_a_caution_is_said_once(command, quiet, guesses, tmp_path):
 
 def test_guesses_are_called_guesses(guesses):
     done = run("reliability", guesses, "--kind", "central").stdout
-    first = "These answers cannot be distinguished from guessing."
+    first = (
+        "These answers cannot be distinguished from guessing: there are too few of them, or people "
+        "guessed."
+    )
     assert done.splitlines()[0] == first
     found = tl.reliability(tl.Answers(guesses, kind="central"))
     assert repr(found).splitlines() == [

@@ -94,6 +94,19 @@ def test_people_can_read_it(file, tmp_path):
     assert facts("reliability", file, "--repeated", "check")["between"]["questions"] == 1
 
 
+def test_of_guesses_no_rater_is_judged(tmp_path):
+    rng = np.random.default_rng(0)
+    asked = np.array([rng.permutation(12)[:3] for _ in range(240)])
+    file, figures = tmp_path / "guesses.csv", tmp_path / "figures"
+    write_statements(Statements(asked, raters=np.arange(240) % 6, kind="odd"), file)
+    done = run("reliability", file, "--figures", figures)
+    rows = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert sum(bool(re.fullmatch(r"\d not judged .* - - -", row)) for row in rows) == 6
+    assert "careless" not in done.stderr
+    assert "no clear difference" in done.stderr
+    assert {path.stem for path in figures.iterdir()} == {"answers"}
+
+
 def test_every_command_that_reads_statements_can_leave_answers_out():
     # count adds up files as they come: what is left out must be left out of the files; columns
     # looks at the file alone

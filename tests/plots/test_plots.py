@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -202,6 +203,9 @@ def test_raters_stand_on_one_axis_the_most_careful_first(found):
     assert sorted(drawn[:, 0]) == pytest.approx(sorted(row.blind for row in found.raters))
     with pytest.raises(ParameterError, match="no raters"):
         plots.rater_intervals(reliability(Statements([[0, 1, 2]], kind="central")))
+    unknown = tuple(replace(row, blind=None) for row in found.raters)
+    with pytest.raises(ParameterError, match="no raters can be judged"):
+        plots.rater_intervals(replace(found, raters=unknown))
 
 
 def test_the_bar_has_chance_prediction_agreement_and_the_best(found):

@@ -107,10 +107,15 @@ def test_the_same_quantity_has_one_value(shape, kind, n, m, tmp_path):
 def test_guesses_are_called_guesses():
     rng = np.random.default_rng(0)
     guesses = [rng.permutation(20)[:3] for _ in range(600)]
-    S = Statements(np.array(guesses), kind="central")
+    S = Statements(np.array(guesses), kind="central", raters=np.arange(600) % 12)
     page = _page(S)
     said = page.one(css="headline").said
-    assert said == "These answers cannot be distinguished from guessing."
+    assert said.startswith("These answers cannot be distinguished from guessing: ")
+    # nor are single raters called careless
+    assert "seem careless" not in page.said
+    raters = page.one("section", id="raters")
+    assert {row.all("td")[-1].said for row in raters.one("tbody").all("tr")} == {"not judged"}
+    assert {each.said for each in raters.all("td", **{"data-h": "careless"})} == {"\N{EN DASH}"}
     assert said in repr(fit(S))
     assert "Outliers were tested" not in page.one("section", id="methods").said
 

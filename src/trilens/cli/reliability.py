@@ -154,19 +154,18 @@ def _share(value: float, interval: tuple[float, float]) -> str:
 def _print_raters(found: Reliability) -> None:
     from trilens import words
 
-    rows = sorted(found.raters, key=lambda row: -row.blind)[:_MOST_RATERS]
+    rows = sorted(found.raters, key=lambda row: -(row.blind or 0))[:_MOST_RATERS]
     unit = found.unit or "rater"
     print_table(
         [unit, "verdict", "answers", "agreement", "predicted", "careless", "from", "to"],
         [(r.rater, r.verdict, r.answers, r.agreement, r.predicted, *_careless(r)) for r in rows],
         left=2,
     )
-    note(words.CARELESS_SHARES.format(unit=unit))
+    if not found.is_noise:
+        note(words.CARELESS_SHARES.format(unit=unit))
     if len(found.raters) > len(rows):
-        note(
-            f"the {len(rows)} {unit}s with the most careless answers, of {len(found.raters):,}; "
-            f"--json has all"
-        )
+        which = "" if found.is_noise else ", those with the most careless answers"
+        note(f"{len(rows)} of {len(found.raters):,} {unit}s{which}; --json has all")
 
 
 def _careless(rater: RaterCheck) -> tuple[float | None, ...]:

@@ -117,5 +117,5 @@ def _of_analysis(
 
 def _of_reliability(found: Reliability) -> Iterator[tuple[str, Axes]]:
     yield "answers", ceiling_bar(found)
-    if found.raters:
+    if found.raters and not found.is_noise:
         yield "raters", rater_intervals(found)

@@ -35,9 +35,10 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     'share of careless answers'
     """
     result_of("reliability", found, "guessing_share")
-    rows = sorted(found.raters, key=lambda row: row.blind)
-    if not rows:
-        raise ParameterError("no raters are known, so there is nothing to plot")
+    known = [row for row in found.raters if row.blind is not None]
+    if not known:
+        raise ParameterError("no raters can be judged, so there is nothing to plot")
+    rows = sorted(known, key=lambda row: row.blind or 0)
     ax = axes_or_new(ax, (6.0, float(np.clip(0.9 + 0.16 * len(rows), 2.0, 11.0))))
     at = np.arange(len(rows))
     odd = np.array([row.guessing or row.one_place for row in rows])

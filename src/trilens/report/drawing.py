@@ -176,7 +176,11 @@ def candidate_rows(facts: Facts, place: Mapping[str, int]) -> Rows | None:
 
 def rater_rows(reliability: Facts) -> Rows | None:
     """The share of each rater's answers that seem careless, the most careless first."""
-    raters = [row for row in reliability["raters"] if row["verdict"] not in OTHER_VIEWS]
+    raters = [
+        row
+        for row in reliability["raters"]
+        if row["verdict"] not in OTHER_VIEWS and row["blind"] is not None
+    ]
     if not raters:
         return None
     raters.sort(key=lambda row: -row["blind"])

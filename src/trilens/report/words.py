@@ -59,7 +59,7 @@ _ABOUT = {
     "unseen": "objects that nobody was asked about",
     "rare": "objects with few answers",
     "apart": "parts that no answer connects",
-    "noise": "answers that look like guesses",
+    "noise": "answers that cannot be distinguished from guesses",
     "wrong": "many wrong answers",
     "guessing": "careless {}s",
     "most-guess": "most {}s seem careless",
@@ -604,13 +604,12 @@ def remark(rater: Facts) -> str:
     """What stands out about a rater."""
     told = [_VERDICTS[rater["verdict"]]] if rater["verdict"] in _VERDICTS else []
     told += ["mostly one place"] if rater["one_place"] else []
-    told += [] if rater["judged"] else ["cannot be judged"]
     return ", ".join(told)
 
 
 def guesses(rater: Facts) -> str:
     """How many of a rater's answers seem to be careless."""
-    if rater["verdict"] in OTHER_VIEWS:
+    if rater["verdict"] in OTHER_VIEWS or rater["blind"] is None:
         return "\N{EN DASH}"
     sure = span(rater["blind_low"], rater["blind_high"])
     return f"{percent(rater['blind'])} ({sure})" if sure[0].isdigit() else sure

@@ -139,7 +139,7 @@ def about_noise(fitted: Fit, m: int, hits: int) -> list[Caution]:
         asked = fitted.support and fitted.how.n_components is None
         if asked or bdtrc(hits - 1, m, by_chance) <= _LEVEL:
             return []
-    return [Caution("noise", {"predicted": hits / m, "chance": by_chance})]
+    return [Caution("noise", {"predicted": hits / m, "chance": by_chance, "answers": m})]
 
 
 def about_design(asked: Design) -> list[Caution]:
@@ -155,19 +155,18 @@ def about_errors(error_rate: Rate) -> list[Caution]:
     return [Caution("wrong", facts)]
 
 
-def about_raters(
-    checks: Sequence[RaterCheck], share: float, unit: str, *, noise: bool
-) -> list[Caution]:
+def about_raters(checks: Sequence[RaterCheck], share: float | None, unit: str) -> list[Caution]:
     """Who is careless, who sees it differently, and whether most raters are careless.
 
-    ``share`` is that of careless raters, including those who cannot be named.
+    ``share`` is that of careless raters, including those who cannot be named; None where nobody
+    can be told from them.
     """
     careless = tuple(check.rater for check in checks if check.guessing)
     one_place = tuple(check.rater for check in checks if check.one_place)
     found = []
-    if share >= 0.5 or 2 * len(careless) >= len(checks):
+    if share is not None and (share >= 0.5 or 2 * len(careless) >= len(checks)):
         most = max(share, len(careless) / len(checks))
-        found.append(Caution("most-guess", {"share": most, "unit": unit, "noise": noise}))
+        found.append(Caution("most-guess", {"share": most, "unit": unit}))
     listed = [("guessing", careless)]
     for verdict in ("differs", "inverted", "unclear"):
         listed.append((verdict, tuple(each.rater for each in checks if each.verdict == verdict)))

@@ -543,10 +543,11 @@ class RaterCheck(AsDict):
     #: The share of the answers that a map of the other raters' answers predicts.
     predicted: float
     #: The rater's lapse rate: the share of answers that seem to be guesses, with its 95 %
-    #: interval. What the map itself gets wrong is in it.
-    blind: float
-    blind_low: float
-    blind_high: float
+    #: interval. What the map itself gets wrong is in it. None where the answers of all raters
+    #: together cannot be distinguished from guessing.
+    blind: float | None
+    blind_low: float | None
+    blind_high: float | None
     #: The largest share of answers in one place, where places are known.
     same_place: float | None
     #: Test questions, and how many of them were answered correctly.
@@ -567,7 +568,7 @@ def check_raters(
     rater: IntArray,
     inside: IntArray,
     hits: FloatArray,
-    judgement: Judgement,
+    judgement: Judgement | None,
     verdicts: list[Verdict],
     tests: dict[str, tuple[int, int]],
 ) -> tuple[RaterCheck, ...]:
@@ -596,9 +597,9 @@ def check_raters(
             compared=int(compared[i]),
             within=None if np.isnan(within[i]) else float(within[i]),
             predicted=float(predicted[i]),
-            blind=float(judgement.lapse[i]),
-            blind_low=float(judgement.low[i]),
-            blind_high=float(judgement.high[i]),
+            blind=None if judgement is None else float(judgement.lapse[i]),
+            blind_low=None if judgement is None else float(judgement.low[i]),
+            blind_high=None if judgement is None else float(judgement.high[i]),
             same_place=None if share is None else float(share[i]),
             catch_asked=tests.get(str(names[i]), (0, 0))[1],
             catch_right=tests.get(str(names[i]), (0, 0))[0],

@@ -104,7 +104,8 @@ class Reliability(Tabular):
         Whether ``raters`` are raters or rounds; None where neither is known.
     raters : tuple of RaterCheck
     guessing_share : float or None
-        The share of raters who seem careless, including those who cannot be named.
+        The share of raters who seem careless, including those who cannot be named; None where
+        the answers cannot be distinguished from guessing.
     predicted : float or None
         The share of all answers that a map of other answers predicts.
     chance : float
@@ -461,10 +462,12 @@ def _held_out(
             verdicts = verdicts_of(part, inside, len(names), judgement, seed)
         if str(names[0]) == "":
             verdicts[0] = "not judged"  # several people, perhaps
-        checks = check_raters(given, names, rater, inside, predicted, judgement, verdicts, tests)
+        checks = check_raters(
+            given, names, rater, inside, predicted, None if noise else judgement, verdicts, tests
+        )
         others = sum(v in words.OTHER_VIEWS for v in verdicts)
-        share = max(judgement.share - others / len(names), 0.0)
-        cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
+        share = None if noise else max(judgement.share - others / len(names), 0.0)
+        cautions += about_raters(checks, share, unit or "rater")
         rows = np.flatnonzero([verdicts[r] not in words.OTHER_VIEWS for r in inside])
         if len(rows):
             # what those of another view get wrong, the map of the others does not know
