@@ -59,6 +59,15 @@ REASONS: dict[Reason, str] = {
 }
 
 
+#: What is said of a rater, by the code.
+VERDICTS = {
+    "consistent": "nothing found",
+    "careless": "careless",
+    "inverted": "answers the opposite",
+    "differs": "sees it differently",
+    "unclear": "does not fit the others",
+    "not judged": "not judged",
+}
 #: Raters of another view: the others' answers do not tell how many of theirs are careless.
 OTHER_VIEWS = ("differs", "inverted", "unclear")
 

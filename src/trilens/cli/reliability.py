@@ -158,7 +158,10 @@ def _print_raters(found: Reliability) -> None:
     unit = found.unit or "rater"
     print_table(
         [unit, "verdict", "answers", "agreement", "predicted", "careless", "from", "to"],
-        [(r.rater, r.verdict, r.answers, r.agreement, r.predicted, *_careless(r)) for r in rows],
+        [
+            (r.rater, words.VERDICTS[r.verdict], r.answers, r.agreement, r.predicted, *_careless(r))
+            for r in rows
+        ],
         left=2,
     )
     if not found.is_noise:

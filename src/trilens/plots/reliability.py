@@ -46,7 +46,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     high = np.array([row.blind_high for row in rows])
     lapse = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
-        (~odd, PALETTE[0], "o", "consistent, or undecided"),
+        (~odd, PALETTE[0], "o", "nothing found, or undecided"),
         (odd, ACCENT, "D", "careless, or always one place"),
     ):
         if mask.any():
@@ -60,7 +60,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-1, len(rows))
     ax.set_xlabel("share of careless answers")
-    ax.set_ylabel(f"{found.unit or 'rater'}s, most consistent first" if not named else "")
+    ax.set_ylabel(f"{found.unit or 'rater'}s, most careful first" if not named else "")
     if odd.any():
         ax.legend(frameon=False, loc="lower right", fontsize=8)
     plain(ax, grid="x")

@@ -14,6 +14,7 @@ from trilens.words import (
     LIE,
     MEASURE as MEASURE,
     OTHER_VIEWS,
+    VERDICTS,
     best_division,
     count as count,
     listed,
@@ -74,13 +75,6 @@ _ABOUT = {
     "design": "questions that were not drawn at random",
     "contradictions": "answers that contradict each other",
     "counted": "what counts of very large files cannot show",
-}
-#: What is remarked about raters who are not careful.
-_VERDICTS = {
-    "careless": "careless",
-    "inverted": "answers the opposite",
-    "differs": "sees it differently",
-    "unclear": "does not fit the others",
 }
 #: Names that a card has room for, and letters of one that need not be broken.
 _MOST_NAMED, _SHORT = 5, 16
@@ -602,7 +596,7 @@ def probability(row: Facts) -> str:
 
 def remark(rater: Facts) -> str:
     """What stands out about a rater."""
-    told = [_VERDICTS[rater["verdict"]]] if rater["verdict"] in _VERDICTS else []
+    told = [] if rater["verdict"] == "consistent" else [VERDICTS[rater["verdict"]]]
     told += ["mostly one place"] if rater["one_place"] else []
     return ", ".join(told)
 
