@@ -495,9 +495,9 @@ _CAUTIONS: dict[str, Said | Callable[..., Said]] = {
         "Do not exclude them for that; ask them more questions, some of them twice.",
     ),
     "contradictions": (
-        "Two answers to the same question agree in {agreement:.0%} of cases ({questions:,} "
-        "questions, each counted once); guesses would agree in {chance:.0%}.",
-        "Raters differ, or the questions are hard: a single answer says little.",
+        "A single answer says little: two answers to the same question agree in {agreement:.0%} of "
+        "cases ({questions:,} questions, each counted once; guesses: {chance:.0%}).",
+        "Raters differ, or the questions are hard; careful raters disagree about close calls too.",
         "Rely on results that rest on many answers, and treat close calls as ties.",
     ),
 }

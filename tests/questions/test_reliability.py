@@ -151,7 +151,11 @@ def test_answers_at_random_are_noise(kind, known):
     codes = _codes(found)
     assert "noise" in codes
     assert "guessing" not in codes
-    assert "contradictions" in codes
+    assert "a single answer says little" in codes["contradictions"].what.lower()
+    assert "most-guess" not in codes
+    assert "with 900 answers, no clear difference" in codes["noise"].what
+    assert found.guessing_share is None
+    assert {check.blind for check in found.raters} <= {None}
     assert found.predicted == pytest.approx(found.chance, abs=0.06)
     assert not any(check.judged for check in found.raters)
 

@@ -73,7 +73,7 @@ _ABOUT = {
     "inverted": "some {}s answered the opposite",
     "unclear": "some {}s do not fit the others",
     "design": "questions that were not drawn at random",
-    "contradictions": "answers that contradict each other",
+    "contradictions": "two answers often differ",
     "counted": "what counts of very large files cannot show",
 }
 #: Names that a card has room for, and letters of one that need not be broken.
