@@ -59,9 +59,8 @@ REASONS: dict[Reason, str] = {
 }
 
 
-#: What is said of a rater, by the code.
+#: What is said of a rater, by the code; nothing of one who is not shown to be any of these.
 VERDICTS = {
-    "consistent": "nothing found",
     "careless": "careless",
     "inverted": "answers the opposite",
     "differs": "sees it differently",

@@ -84,7 +84,7 @@ def test_people_can_read_it(file, tmp_path):
     assert f"{RATERS} raters were asked" in done.stdout
     head = "rater verdict answers agreement predicted careless from to"
     assert head in [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert re.search(r"^\d+ +nothing found ", done.stdout, re.MULTILINE)
+    assert re.search(r"^\d+ +- +\d+ +0\.", done.stdout, re.MULTILINE)
     assert "For the Methods section" in page.read_text()
     for line in done.stderr.splitlines():
         if "people disagree about most" in line:

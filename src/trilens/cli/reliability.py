@@ -155,11 +155,11 @@ def _print_raters(found: Reliability) -> None:
     from trilens import words
 
     rows = sorted(found.raters, key=lambda row: -(row.blind or 0))[:_MOST_RATERS]
-    unit = found.unit or "rater"
+    unit, said = found.unit or "rater", words.VERDICTS.get
     print_table(
         [unit, "verdict", "answers", "agreement", "predicted", "careless", "from", "to"],
         [
-            (r.rater, words.VERDICTS[r.verdict], r.answers, r.agreement, r.predicted, *_careless(r))
+            (r.rater, said(r.verdict), r.answers, r.agreement, r.predicted, *_careless(r))
             for r in rows
         ],
         left=2,

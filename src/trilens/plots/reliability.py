@@ -46,7 +46,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     high = np.array([row.blind_high for row in rows])
     lapse = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
-        (~odd, PALETTE[0], "o", "nothing found, or undecided"),
+        (~odd, PALETTE[0], "o", "not shown to be careless"),
         (odd, ACCENT, "D", "careless, or always one place"),
     ):
         if mask.any():

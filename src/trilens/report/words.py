@@ -596,7 +596,7 @@ def probability(row: Facts) -> str:
 
 def remark(rater: Facts) -> str:
     """What stands out about a rater."""
-    told = [] if rater["verdict"] == "consistent" else [VERDICTS[rater["verdict"]]]
+    told = [VERDICTS[rater["verdict"]]] if rater["verdict"] in VERDICTS else []
     told += ["mostly one place"] if rater["one_place"] else []
     return ", ".join(told)
 
