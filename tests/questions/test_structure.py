@@ -11,7 +11,7 @@ import pytest
 import trilens as tl
 from trilens.errors import StatementError
 from trilens.questions.cluster.suggest import divide, examine
-from trilens.questions.shapes import fit_shapes, is_straight
+from trilens.questions.shapes import fit_shapes, shows_shapes
 from trilens.questions.structure import described
 
 
@@ -160,7 +160,7 @@ def test_errors_of_places_are_allowed_for():
 @pytest.mark.parametrize(("error", "straight"), [(0.1, True), (0.5, False)])
 def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, straight):
     X = np.random.default_rng(0).normal(size=(30, 1))
-    assert is_straight(X, np.full((30, 1, 1), error**2)) == straight
+    assert shows_shapes(X, np.full((30, 1, 1), error**2)) == straight
 
 
 @pytest.mark.parametrize("n", [0, 11])
