@@ -129,7 +129,7 @@ def test_of_very_many_answers_a_part_is_tested(monkeypatch):
     monkeypatch.setattr(clouds, "_MOST_ANSWERS", 1500)
     monkeypatch.setattr(clouds, "_MOST_OF_EACH", 1)
     F = fit(S, n_components=2)
-    model, answers = clouds.tested(F.canonical[0])
+    model, answers = clouds.compared_map(F.canonical[0])
     assert len(answers) == 1500
     assert not np.array_equal(model.X, F.canonical[0].map.X)
     assert F.outliers().names == ("30",)

@@ -108,7 +108,9 @@ def test_the_best_division_stands_beside_that_there_are_no_gaps(changed):
     changed["structure"] = {"shape": "cloud", "p_value": None}
     page = read_page(render(changed))
     assert "; no groups could be confirmed." in page.one(css="headline").said
-    assert finding(page, "groups").said.startswith("Groups No clear gap divides the objects")
+    assert finding(page, "groups").said.startswith(
+        "Groups No gap between groups could be confirmed"
+    )
     section = page.one("section", id="groups").said
     assert "The best division, into 4, is not clear enough to call it groups." in section
 

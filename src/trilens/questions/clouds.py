@@ -67,7 +67,7 @@ class MapAlongAxes:
 
 
 @lru_cache(maxsize=8)
-def tested(fit: Fit) -> tuple[Map, Statements | None]:
+def compared_map(fit: Fit) -> tuple[Map, Statements | None]:
     """The map that is compared with those of `mapped`, and the answers behind it.
 
     Of very many answers, a part and its map. Of many objects there are no answers.
@@ -84,12 +84,12 @@ def tested(fit: Fit) -> tuple[Map, Statements | None]:
 def mapped(
     fit: Fit, drawn: Iterable[FloatArray], rng: np.random.Generator
 ) -> Iterator[tuple[Map, Statements | None]]:
-    """The maps that answers about drawn objects, to the questions of `tested`, would have.
+    """The maps that answers about drawn objects, to the questions of `compared_map`, would have.
 
     With these answers: those that the fit expects, wrong ones included. Where that would take
     long, every object is moved by an error like that of its place, and there are no answers.
     """
-    given = tested(fit)[1]
+    given = compared_map(fit)[1]
     if given is not None:
         asked = AskedInOrder.of(given)
         for X in drawn:

@@ -23,7 +23,7 @@ from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import LEAST
 from trilens.maps.map import Map
 from trilens.maps.pairs import lengths
-from trilens.questions.clouds import LEVEL, mapped, p_value, tested
+from trilens.questions.clouds import LEVEL, compared_map, mapped, p_value
 from trilens.questions.mixtures import fit_mixtures
 from trilens.statements import Statements
 
@@ -205,7 +205,7 @@ def _isolated_too(fitted: Fit, apart: BoolArray) -> BoolArray:
 
 def _isolated(fitted: Fit, apart: BoolArray) -> OutlierTest:
     """The isolation of the objects of a map, those left out that stand apart already."""
-    model, answers = tested(fitted)
+    model, answers = compared_map(fitted)
     X, rest = model.X, np.flatnonzero(~apart)
     isolated = isolation_by_answers(model, rest, answers)
     gap, number = widest_gap(isolated)
