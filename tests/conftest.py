@@ -40,12 +40,20 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of a worker."""
+def chromium() -> Iterator[Browser]:
+    """One for all tests of a worker."""
     from browser import Browser
 
     with Browser() as opened:
         yield opened
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Browser:
+    """Chromium, with nothing left of what the tests before it have seen."""
+    chromium.console()
+    chromium.requests()
+    return chromium
 
 
 @pytest.fixture(scope="session")
