@@ -68,7 +68,7 @@ def center(made: Study) -> Row:
     found = F.medoid()
     return {
         **_set_of(found, S, made),
-        "not claimed": found.reason in ("few questions", "loose parts"),
+        "not claimed": found.on_ring or found.reason in ("few questions", "loose parts"),
         "intervals": float(covered.mean()),
         "error rate held": low - 1e-9 <= made.wrong <= high + 1e-9,
         "error rate off": abs(F.error_rate - made.wrong),
