@@ -10,11 +10,10 @@ import numpy as np
 
 from trilens._tabular import AsDict
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.calibration import RATER_SPREAD_LEVEL
+from trilens.calibration import RATER_SPREAD_LEVEL, SAYS_NOTHING
 from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys, questions
-from trilens.words import SAYS_NOTHING
 
 #: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
 _MOST_ANSWERS = 300_000

@@ -44,6 +44,9 @@ CLEAR_EVIDENCE = 50.0
 #: Guesses agree as much as the answers in at most so many studies.
 AGREEING_GUESSES = 0.005
 
+#: An interval of a share as wide as this says nothing.
+SAYS_NOTHING = 0.9
+
 # ---- Centrality: docs/claims.md, "The most central object"
 
 MEDOID_LEVEL = 0.95

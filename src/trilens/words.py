@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from trilens._tabular import and_list, counted
-from trilens.calibration import BRANCH_LEVEL, COMPARED_ANSWERS
+from trilens.calibration import BRANCH_LEVEL, COMPARED_ANSWERS, SAYS_NOTHING
 from trilens.kinds import KINDS, chance
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ MEASURE = {
     "closer": "the share of an object's comparisons with another in which it is the closer one",
 }
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-#: An interval of a share as wide as this says nothing.
-SAYS_NOTHING = 0.9
 #: Why nothing can be claimed, as the end of a sentence.
 REASONS: dict[Reason, str] = {
     "no answers": "there are no answers",

@@ -324,8 +324,7 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
         if shapes.groups <= 0:
             continue
         every = np.flatnonzero(labels == group)
-        near = shapes.fits["groups"].near(map_.every[every] @ axes.T, map_.variances[every])
-        inside = near.argmax(axis=1)
+        inside = shapes.members(map_.every[every] @ axes.T, map_.variances[every])
         if not have_gaps(map_.every[every], in_order_of_appearance(inside)):
             continue
         found[every[inside > 0]] = found.max() + inside[inside > 0]
@@ -334,11 +333,10 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
 
 def _finer(map_: MapAlongAxes, shapes: Shapes, labels: IntArray) -> IntArray | None:
     """More groups, where these describe the map better and divide at least two of the groups."""
-    groups = shapes.fits.get("groups")
-    if groups is None or len(groups.knots) <= labels.max() + 1:
+    if shapes.n_groups <= labels.max() + 1:
         return None
-    near = groups.near(map_.every, map_.variances).argmax(axis=1)
-    table = np.zeros((len(groups.knots), int(labels.max()) + 1))
+    near = shapes.members(map_.every, map_.variances)
+    table = np.zeros((shapes.n_groups, int(labels.max()) + 1))
     np.add.at(table, (near, labels), 1)
     outer = table.argmax(axis=1)
     if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
